@@ -1,0 +1,1 @@
+"""What each table is: its contract, its pure computation and its thin asset, one folder a domain."""

@@ -1,0 +1,1 @@
+"""Assessments: grouped Brier and squared-error scores of answers."""

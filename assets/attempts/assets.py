@@ -1,0 +1,42 @@
+"""Assets of the attempts layer: every part of an attempt, and the quarantine, from one decoding of the stored bytes."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+import polars as pl
+
+from assets.attempts.contract import PARTS
+from assets.attempts.decoding import Spool, decode
+from assets.contract import table_name
+from assets.landing.contract import Quarantine
+from assets.landing.land import Intake, TableStore
+from assets.table_asset import IO_MANAGER, described
+from pipelines.partitions import day_of, days
+
+
+@dg.multi_asset(
+    name="decode",
+    outs={
+        table_name(contract): dg.AssetOut(
+            group_name="landing" if contract is Quarantine else "attempts",
+            code_version="1",
+            io_manager_key=IO_MANAGER,
+            backfill_policy=dg.BackfillPolicy.single_run(),
+            **described(contract),
+        )
+        for contract in (*PARTS, Quarantine)
+    },
+    deps=["raw_artifacts"],
+    partitions_def=days,
+)
+def attempts(
+    context: dg.AssetExecutionContext,
+    tables: dg.ResourceParam[TableStore],
+    spool: dg.ResourceParam[Spool],
+    intake: dg.ResourceParam[Intake],
+) -> Iterator[dg.Output[pl.LazyFrame]]:
+    """Decode the stored bytes of the run's days into the tables of the layer."""
+    wanted = [day_of(key) for key in context.partition_keys]
+    decoded = decode(tables, wanted, intake.limits, spool, intake.progress)
+    for name, frame in decoded.tables.items():
+        yield dg.Output(frame, output_name=name, metadata=decoded.metadata(name))

@@ -1,0 +1,122 @@
+"""From the stored bytes of some days to the tables of the attempts layer and the quarantine.
+
+Here: which stored bytes are current, decoding them batch by batch, and one winner per attempt and day. Not here: what
+a document says (the sources), which of two documents wins (`precedence`), and where frames wait in between (a spool).
+No object storage is read: a day is decoded again from `raw_artifacts` alone.
+"""
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+import polars as pl
+
+from assets.attempts.contract import PARTS, Attempts, RecordedValues
+from assets.attempts.precedence import resolve
+from assets.contract import Contract, empty, schema, table_name
+from assets.landing.contract import Quarantine, RawArtifacts
+from assets.landing.land import Progress, TableStore
+from assets.landing.manifest import MANIFEST_COLUMNS, latest
+from assets.sources.documents import Document, Limits
+from assets.sources.registry import DECODERS
+
+FETCH_DETAIL = ("fetch_detail", "sha256")
+
+
+class Spool(Protocol):
+    """Where frames wait outside memory until every document of the run is decoded."""
+
+    def write(self, name: str, frame: pl.DataFrame) -> None:
+        """Append a frame to those of that name."""
+
+    def scan(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
+        """All frames of that name in the order of writing; `schema` where there is none."""
+
+
+class Decoded(NamedTuple):
+    """The layer's tables for the decoded days, each still to be executed, and what became of the documents."""
+
+    tables: dict[str, pl.LazyFrame]
+    documents: int
+    attempts: int
+    identical_copies: int
+    quarantined: dict[str, int]
+
+    def metadata(self, name: str) -> dict[str, int]:
+        """What the UI shows beside the table `name`."""
+        if name == table_name(Quarantine):
+            return {f"quarantined/{reason}": count for reason, count in self.quarantined.items()}
+        if name == table_name(Attempts):
+            quarantined = sum(self.quarantined.values())
+            return {
+                "documents": self.documents,
+                "identical_copies": self.identical_copies,
+                "quarantined": quarantined,
+            }
+        return {}
+
+
+def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
+    """The current rows of `raw_artifacts` for these days, without content; what vanished stays with its last content."""
+    held = tables.scan(RawArtifacts).filter(pl.col("landed_on").is_in(list(days)))
+    return latest(held.select(*MANIFEST_COLUMNS, *FETCH_DETAIL).filter(~pl.col("vanished"))).collect(engine="streaming")
+
+
+def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
+    """Quarantine rows of the objects that could not be had."""
+    return rows.filter(pl.col("fetch_reason").is_not_null()).select(
+        "uri",
+        "source",
+        "landed_on",
+        stage=pl.lit("fetch"),
+        reason="fetch_reason",
+        path=pl.lit(None, pl.String),
+        detail="fetch_detail",
+        sha256="sha256",
+        attempt_id=pl.lit(None, pl.String),
+    )
+
+
+def documents(tables: TableStore, rows: pl.DataFrame) -> Iterator[list[Document]]:
+    """The current documents with their bytes, one landed batch at a time, in order of day and batch."""
+    readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
+    for wanted in readable.partition_by("landed_on", "batch", maintain_order=True):
+        key = wanted.select("landed_on", "batch").row(0, named=True)
+        stored = tables.scan(RawArtifacts, [key]).select(
+            "uri", "source", "landed_on", "last_modified", "sha256", "content"
+        )
+        chosen = stored.join(wanted.lazy().select("uri"), on="uri", how="semi").collect(engine="streaming").sort("uri")
+        yield [Document(*row) for row in chosen.iter_rows()]
+
+
+def decode(
+    tables: TableStore,
+    days: Sequence[dt.date],
+    limits: Limits,
+    spool: Spool,
+    progress: Progress | None = None,
+) -> Decoded:
+    """Decode every current document of these days.
+
+    A document that cannot be decoded becomes a row of `quarantine`, and every other one goes on. Of several documents
+    about one attempt on one day the winner is kept; see `precedence`.
+    """
+    rows = current(tables, days)
+    candidates, side_files, quarantine = [], [], [unfetched(rows)]
+    number = done = 0
+    for batch in documents(tables, rows):
+        by_source: dict[str, list[Document]] = {}
+        for document in batch:
+            by_source.setdefault(document.source, []).append(document)
+        for source, group in by_source.items():
+            decoded = DECODERS[source](group, limits, number)
+            number = decoded.next_document
+            for name, frame in decoded.frames.items():
+                spool.write(name, frame)
+            candidates.append(decoded.candidates)
+            side_files.append(decoded.side_files)
+            quarantine.append(decoded.quarantine)
+        done += len(batch)
+        if progress:
+            progress("decoding", done, rows.height)
+    return _resolved(spool, candidates, side_files, quarantine, documents=rows.height)

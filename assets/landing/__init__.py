@@ -1,0 +1,1 @@
+"""Landing: objects of the artifact store become bytes in `raw_artifacts`, exactly as they arrived."""

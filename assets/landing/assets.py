@@ -1,0 +1,28 @@
+"""Asset of the landing layer: `raw_artifacts`. The `quarantine` is written where documents are decoded."""
+
+import dagster as dg
+
+from assets.landing.contract import RawArtifacts
+from assets.landing.land import Intake, Store, TableStore, land
+from assets.table_asset import described
+from pipelines.partitions import day_of, days
+
+
+@dg.asset(
+    name="raw_artifacts",
+    group_name="landing",
+    code_version="1",
+    partitions_def=days,
+    backfill_policy=dg.BackfillPolicy.single_run(),
+    **described(RawArtifacts),
+)
+def raw_artifacts(
+    context: dg.AssetExecutionContext,
+    artifact_store: dg.ResourceParam[Store],
+    tables: dg.ResourceParam[TableStore],
+    intake: dg.ResourceParam[Intake],
+) -> dg.MaterializeResult[None]:
+    """Every object of the store, byte for byte; only what is new or changed is fetched."""
+    wanted = [day_of(key) for key in context.partition_keys]
+    landed = land(artifact_store, tables, intake.of(wanted), {"dagster_run_id": context.run_id}, intake.progress)
+    return dg.MaterializeResult(metadata=dict(landed._asdict()))

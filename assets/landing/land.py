@@ -1,0 +1,289 @@
+"""Landing: listing, manifest diff, bytes. Incremental, in batches, in bounded memory.
+
+Here: the pass over the store that keeps `raw_artifacts` up to date. Not here: how a store is listed and fetched (its
+class), how a table is written (its class), and what the bytes mean (the sources).
+"""
+
+import datetime as dt
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import polars as pl
+
+from assets.contract import Contract, schema
+from assets.landing.contract import RawArtifacts
+from assets.landing.layout import LISTING_SCHEMA, Pattern, place
+from assets.landing.manifest import MANIFEST_COLUMNS, Batch, batches, gone, latest, to_fetch
+from assets.sources.documents import Limits
+
+TOO_LARGE = "too_large"
+
+
+class Level(Protocol):
+    """What stands directly below a folder."""
+
+    folders: Sequence[str]
+    objects: Sequence[Any]
+
+
+class Store(Protocol):
+    """What landing needs of an artifact store; a failed listing raises, it is never an empty one."""
+
+    def list_level(self, prefix: str) -> Level:
+        """Folders and objects directly below `prefix`."""
+
+    def list_objects(self, prefix: str) -> Sequence[Any]:
+        """Every object below `prefix`: uri, key, etag, size_bytes, last_modified, utf8."""
+
+    def fetch(self, objects: Sequence[Any], limit_bytes: int | None = None) -> Sequence[Any]:
+        """The bytes of each object, or the reason why not: uri, content, reason, detail."""
+
+
+class TableStore(Protocol):
+    """What landing needs of the tables."""
+
+    def scan(self, contract: type[Contract], keys: Sequence[Mapping[str, object]] | None = None) -> pl.LazyFrame:
+        """A snapshot of the table."""
+
+    def replace(
+        self,
+        contract: type[Contract],
+        frame: pl.DataFrame,
+        keys: Sequence[Mapping[str, object]],
+        metadata: Mapping[str, str] | None = None,
+    ) -> Any:
+        """Replace exactly `keys` in one commit."""
+
+
+class Progress(Protocol):
+    """Told how far a stage is."""
+
+    def __call__(self, stage: str, done: int, total: int | None) -> None:
+        """`done` of `total` units of `stage`."""
+
+
+class Pass(NamedTuple):
+    """One landing pass: which patterns and days, under which limits, and when."""
+
+    patterns: Sequence[Pattern]
+    days: Sequence[dt.date]
+    first_day: dt.date
+    now: dt.datetime
+    max_object_bytes: int
+    batch_bytes: int
+
+
+@dataclass(frozen=True)
+class Intake:
+    """How artifacts are taken in: where each source is, the limits, the clock, and whom to tell of progress."""
+
+    patterns: Sequence[Pattern]
+    first_day: dt.date
+    max_object_bytes: int = 64 * 2**20
+    batch_bytes: int = 32 * 2**20
+    limits: Limits = field(default_factory=Limits)
+    clock: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC)
+    progress: Progress | None = None
+
+    def of(self, days: Sequence[dt.date]) -> Pass:
+        """A landing pass over these days, now."""
+        return Pass(self.patterns, days, self.first_day, self.clock(), self.max_object_bytes, self.batch_bytes)
+
+
+class Landed(NamedTuple):
+    """What a landing pass did."""
+
+    listed: int
+    fetched: int
+    unchanged: int
+    vanished: int
+    unfetched: int
+    bytes_fetched: int
+    batches: int
+
+
+def listing(store: Store, wanted: Pass) -> pl.DataFrame:
+    """Every object of the wanted days that is read, with its source and landing day, in order of uri.
+
+    Of a dated pattern the folders of the days are listed, and whatever stands beside them under no date.
+    """
+    found = []
+    for where in wanted.patterns:
+        objects: list[Any] = []
+        if where.dated:
+            level = store.list_level(where.prefix)
+            objects += level.objects
+            dates = {day.isoformat() for day in wanted.days}
+            for folder in level.folders:
+                # A folder that is no valid day may hold objects that no day would ever list: always look.
+                if folder in dates or not _is_partition(folder, wanted):
+                    objects += store.list_objects(f"{where.prefix}{folder}/")
+        else:
+            objects += store.list_objects(where.prefix)
+        found.append(_placed(objects, where, wanted))
+    return pl.concat(found).filter(pl.col("landed_on").is_in(list(wanted.days)))
+
+
+def days_in_store(store: Store, wanted: Pass) -> list[dt.date]:
+    """Every day that the store has objects for: day folders by name, whatever else by its last modification."""
+    days: set[dt.date] = set()
+    for where in wanted.patterns:
+        level = store.list_level(where.prefix)
+        partitions = {folder for folder in level.folders if where.dated and _is_partition(folder, wanted)}
+        days |= {dt.date.fromisoformat(folder) for folder in partitions}
+        elsewhere = list(level.objects)
+        for folder in set(level.folders) - partitions:
+            elsewhere += store.list_objects(f"{where.prefix}{folder}/")
+        days |= set(_placed(elsewhere, where, wanted)["landed_on"])
+    return sorted(days)
+
+
+def _placed(objects: Sequence[Any], where: Pattern, wanted: Pass) -> pl.DataFrame:
+    columns = list(zip(*(item[: len(LISTING_SCHEMA)] for item in objects), strict=True)) or [[]] * len(LISTING_SCHEMA)
+    frame = pl.DataFrame(dict(zip(LISTING_SCHEMA, columns, strict=True)), schema=LISTING_SCHEMA)
+    return place(frame, where, wanted.first_day, wanted.now.date())
+
+
+def _is_partition(folder: str, wanted: Pass) -> bool:
+    try:
+        day = dt.date.fromisoformat(folder)
+    except ValueError:
+        return False
+    return folder == day.isoformat() and wanted.first_day <= day <= wanted.now.date()
+
+
+def manifest(tables: TableStore, days: Iterable[dt.date], sources: Iterable[str]) -> pl.DataFrame:
+    """What `raw_artifacts` holds of these days and sources: the latest row of each uri, without the content."""
+    held = tables.scan(RawArtifacts).filter(
+        pl.col("landed_on").is_in(list(days)), pl.col("source").is_in(list(sources))
+    )
+    return latest(held.select(MANIFEST_COLUMNS)).collect(engine="streaming")
+
+
+class Difference(NamedTuple):
+    """A listing against the manifest."""
+
+    listed: pl.DataFrame
+    fetch: pl.DataFrame
+    gone: pl.DataFrame
+
+
+def difference(store: Store, tables: TableStore, wanted: Pass) -> Difference:
+    """What has to be fetched and what vanished; reads no artifact."""
+    listed = listing(store, wanted)
+    held = manifest(tables, wanted.days, [where.source for where in wanted.patterns])
+    return Difference(listed, to_fetch(listed, held), gone(listed, held))
+
+
+def land(
+    store: Store, tables: TableStore, wanted: Pass, metadata: Mapping[str, str], progress: Progress | None = None
+) -> Landed:
+    """Bring `raw_artifacts` up to date for the wanted days: one commit per batch, replacing exactly that batch.
+
+    Raises:
+        StoreError: listing or fetching failed for good; the batches committed until then stay.
+    """
+    listed, fetch, vanished = difference(store, tables, wanted)
+    work = batches(fetch, wanted.batch_bytes)
+    done = fetched = unfetched = bytes_fetched = 0
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetch") as fetcher:
+        # The next batch is fetched while this one is written; never more than two are in memory.
+        coming = [fetcher.submit(rows_of, store, batch, wanted) for batch in work[:1]]
+        for number, batch in enumerate(work):
+            rows = coming.pop().result()
+            coming += [fetcher.submit(rows_of, store, later, wanted) for later in work[number + 1 : number + 2]]
+            _write(tables, rows, metadata)
+            done += batch.objects.height
+            got = rows.filter(pl.col("content").is_not_null())
+            fetched += got.height
+            unfetched += rows.height - got.height
+            bytes_fetched += int(got["size_bytes"].sum())
+            if progress:
+                progress("landing", done, fetch.height)
+    if not vanished.is_empty():
+        _write(tables, _vanished_rows(vanished, wanted), metadata)
+    return Landed(
+        listed=listed.height,
+        fetched=fetched,
+        unchanged=listed.height - fetch.height,
+        vanished=vanished.height,
+        unfetched=unfetched,
+        bytes_fetched=bytes_fetched,
+        batches=len(work),
+    )
+
+
+def rows_of(store: Store, batch: Batch, wanted: Pass) -> pl.DataFrame:
+    """The rows of `raw_artifacts` that one batch becomes: content, or the reason why there is none."""
+    placed = batch.objects.with_columns(
+        fetch_reason=pl.coalesce(
+            "fetch_reason",
+            pl.when(pl.col("size_bytes") > wanted.max_object_bytes).then(pl.lit(TOO_LARGE)),
+        ),
+        fetch_detail=pl.coalesce(
+            "fetch_detail",
+            pl.when(pl.col("size_bytes") > wanted.max_object_bytes).then(
+                pl.format("{} bytes; at most {} are read", "size_bytes", pl.lit(wanted.max_object_bytes))
+            ),
+        ),
+    )
+    readable = placed.filter(pl.col("fetch_reason").is_null())
+    got = store.fetch(_objects(readable), wanted.max_object_bytes)
+    contents = [item.content for item in got]
+    arrived = pl.DataFrame(
+        {
+            "uri": readable["uri"],
+            "content": pl.Series(contents, dtype=pl.Binary),
+            "sha256": pl.Series([None if c is None else hashlib.sha256(c).hexdigest() for c in contents], dtype=pl.String),
+            "reason": pl.Series([item.reason for item in got], dtype=pl.String),
+            "detail": pl.Series([item.detail for item in got], dtype=pl.String),
+        }
+    )
+    return (
+        placed.join(arrived, on="uri", how="left", maintain_order="left")
+        .with_columns(
+            batch=pl.lit(batch.id),
+            ingested_at=pl.lit(wanted.now).cast(pl.Datetime("us", "UTC")),
+            vanished=pl.lit(value=False),
+            fetch_reason=pl.coalesce("fetch_reason", "reason"),
+            fetch_detail=pl.coalesce("fetch_detail", "detail"),
+        )
+        .select(list(schema(RawArtifacts)))
+    )
+
+
+def _objects(frame: pl.DataFrame) -> list[Any]:
+    return [Listed(*row) for row in frame.select(list(LISTING_SCHEMA)).iter_rows()]
+
+
+class Listed(NamedTuple):
+    """One listed object, as a store's `fetch` takes it back."""
+
+    uri: str
+    key: str
+    etag: str
+    size_bytes: int
+    last_modified: dt.datetime
+    utf8: bool
+
+
+def _vanished_rows(vanished: pl.DataFrame, wanted: Pass) -> pl.DataFrame:
+    ordered = vanished.sort("landed_on", "uri")
+    marker = hashlib.sha256(f"vanished {wanted.now.isoformat()}".encode())
+    for uri, etag in ordered.select("uri", "etag").iter_rows():
+        marker.update(f"{len(uri)}:{uri}{len(etag)}:{etag}".encode())
+    nulls = {name: pl.lit(None, dtype) for name, dtype in schema(RawArtifacts).items()}
+    return ordered.with_columns(
+        batch=pl.lit(marker.hexdigest()[:16]),
+        ingested_at=pl.lit(wanted.now).cast(pl.Datetime("us", "UTC")),
+        vanished=pl.lit(value=True),
+        **{name: nulls[name] for name in ("sha256", "content", "fetch_reason", "fetch_detail")},
+    ).select(list(schema(RawArtifacts)))
+
+
+def _write(tables: TableStore, rows: pl.DataFrame, metadata: Mapping[str, str]) -> None:
+    keys = rows.select("landed_on", "batch").unique().sort("landed_on", "batch")
+    tables.replace(RawArtifacts, rows, keys.to_dicts(), metadata)

@@ -1,0 +1,93 @@
+"""Layout of the artifact store: which source and which landing day a key belongs to.
+
+Here: path patterns and the placing of a listing. Not here: listing itself, and what an artifact means.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+DATE = "{date}"
+READ_SUFFIXES = (".json", ".jsonl")
+"""Only these objects are ever read."""
+
+LISTING_SCHEMA = pl.Schema(
+    {
+        "uri": pl.String,
+        "key": pl.String,
+        "etag": pl.String,
+        "size_bytes": pl.Int64,
+        "last_modified": pl.Datetime("us", "UTC"),
+        "utf8": pl.Boolean,
+    }
+)
+
+
+class Pattern(NamedTuple):
+    """Where a source's artifacts are: `worldseq/{date}/`, or a prefix without a date."""
+
+    source: str
+    text: str
+
+    @property
+    def prefix(self) -> str:
+        """The folder above the date, or the whole pattern where it has none; ends in a slash unless it is the root."""
+        return self.text.partition(DATE)[0]
+
+    @property
+    def dated(self) -> bool:
+        """Whether the landing day stands in the path; otherwise it is the day of the last modification."""
+        return DATE in self.text
+
+    def of_day(self, day: dt.date) -> str:
+        """The folder of one landing day."""
+        return self.text.replace(DATE, day.isoformat())
+
+
+def pattern(source: str, text: str | None = None) -> Pattern:
+    """The path pattern of a source; by default its folder with one folder a day below it.
+
+    Raises:
+        ValueError: the date is not a path segment of its own, or stands twice.
+    """
+    text = (text or f"{source}/{DATE}/").strip("/")
+    if text.count(DATE) > 1 or (DATE in text and DATE not in text.split("/")):
+        raise ValueError(f"path pattern of {source}: {text!r} must hold {DATE} once, as a path segment of its own")
+    return Pattern(source, f"{text}/" if text else "")
+
+
+def default_patterns(sources: Iterable[str], configured: Mapping[str, str] | None = None) -> list[Pattern]:
+    """The patterns of `sources`, configured ones first choice."""
+    return [pattern(source, (configured or {}).get(source)) for source in sources]
+
+
+def place(listing: pl.DataFrame, where: Pattern, first: dt.date, last: dt.date) -> pl.DataFrame:
+    """Source and landing day of each object that is read; the others are left out.
+
+    Adds `source`, `landed_on`, `fetch_reason`, `fetch_detail`. An object of a dated pattern under no valid date from
+    `first` to `last`, or whose name is not UTF-8, has the reason `no_partition` and stands in the partition of its
+    last-modified day.
+    """
+    modified_on = pl.col("last_modified").dt.date().clip(first, last)
+    listing = listing.filter(pl.any_horizontal(pl.col("key").str.ends_with(suffix) for suffix in READ_SUFFIXES))
+    if not where.dated:
+        on: pl.Expr = modified_on
+        found = pl.lit("a prefix without dates")
+        valid = pl.lit(value=True)
+    else:
+        day = pl.col("key").str.extract(f"^{re.escape(where.prefix)}([0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})/", 1)
+        on = day.str.to_date("%Y-%m-%d", strict=False)
+        found = pl.col("key").str.slice(len(where.prefix)).str.split("/").list.first()
+        valid = on.is_between(first, last).fill_null(value=False)
+    return listing.with_columns(
+        source=pl.lit(where.source),
+        landed_on=pl.when(valid).then(on).otherwise(modified_on),
+        fetch_reason=pl.when(valid & pl.col("utf8")).then(pl.lit(None, pl.String)).otherwise(pl.lit("no_partition")),
+        fetch_detail=pl.when(~pl.col("utf8"))
+        .then(pl.lit("the name is not UTF-8"))
+        .when(~valid)
+        .then(pl.format("{} is no day from {} to {}", found, pl.lit(first.isoformat()), pl.lit(last.isoformat()))),
+    )

@@ -1,0 +1,1 @@
+"""Reconciliation: what upstream recorded against what is recomputed."""

@@ -1,0 +1,31 @@
+"""Asset of the reconciliation: `reconciliation`."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+import polars as pl
+
+from assets.reconciliation import recorded
+from assets.reconciliation.contract import Reconciliation
+from assets.rulesets.loader import RuleSet
+from assets.table_asset import per_rule_set, results_asset
+
+
+@results_asset(Reconciliation, group="reconciliation", code_version="1", by_day=("attempts", "recorded_values"))
+def reconciliation(
+    context: dg.AssetExecutionContext,
+    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    attempts: pl.LazyFrame,
+    recorded_values: pl.LazyFrame,
+    predicate_results: pl.LazyFrame,
+    verifications: pl.LazyFrame,
+    assessment_scores: pl.LazyFrame,
+    rewards: pl.LazyFrame,
+) -> pl.DataFrame:
+    """Every recorded figure against the recomputed one."""
+    computed = (predicate_results, verifications, assessment_scores, rewards)
+    rows = per_rule_set(
+        context, rule_sets, recorded.reconciliation, attempts, recorded_values, *computed
+    ).collect(engine="streaming")
+    context.add_output_metadata({"compared": rows.height, "disagreements": int((~rows["agrees"]).sum())})
+    return rows

@@ -1,0 +1,1 @@
+"""Rewards: what an outcome is worth, per reward kind."""

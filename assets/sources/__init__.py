@@ -1,0 +1,1 @@
+"""Sources: bytes become canonical records, or a reason why not; one module a source."""

@@ -1,0 +1,142 @@
+"""Documents in, frames out: the shapes that every decoder of a source shares.
+
+Here: what a decoder is given, what it gives back, and how a document that cannot be read is told. Not here: JSON
+itself (`json_text`, `json_types`) and what any particular source means.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from assets.contract import schema
+from assets.landing.contract import Quarantine
+
+
+class Document(NamedTuple):
+    """One object of the store, as landed."""
+
+    uri: str
+    source: str
+    landed_on: dt.date
+    last_modified: dt.datetime
+    sha256: str
+    content: bytes
+
+
+class Limits(NamedTuple):
+    """What a document may ask of the decoder."""
+
+    max_depth: int = 64
+
+
+class Decoded(NamedTuple):
+    """What a batch of documents came to.
+
+    Every frame of `frames` (by table name) has the columns of its contract behind an Int64 column `document`, the
+    running number of the document that the row comes from. `candidates` has one row per decoded attempt, and one with
+    a null `attempt_id` per document that holds others; `side_files` has one row per file that belongs to a main
+    document beside it. `quarantine` fulfils its contract.
+    """
+
+    frames: dict[str, pl.DataFrame]
+    candidates: pl.DataFrame
+    side_files: pl.DataFrame
+    quarantine: pl.DataFrame
+    next_document: int
+
+
+CANDIDATES = {
+    "document": pl.Int64(),
+    "attempt_id": pl.String(),
+    "source": pl.String(),
+    "landed_on": pl.Date(),
+    "shape": pl.String(),
+    "finalized_at": pl.Datetime("us", "UTC"),
+    "last_modified": pl.Datetime("us", "UTC"),
+    "uri": pl.String(),
+    "position": pl.Int64(),
+    "path": pl.String(),
+    "digest": pl.String(),
+    "sha256": pl.String(),
+}
+"""Columns of the candidates.
+
+`position` and `path` say where inside the object a document stands (null: it is the whole object), `digest` is the
+SHA-256 of the document's own content, `sha256` that of the object.
+"""
+
+SIDE_FILES = {
+    "document": pl.Int64(),
+    "source": pl.String(),
+    "landed_on": pl.Date(),
+    "directory": pl.String(),
+    "uri": pl.String(),
+    "position": pl.Int64(),
+    "path": pl.String(),
+    "sha256": pl.String(),
+}
+"""Columns of the side files; what they recorded stands in `recorded_values` under their document number."""
+
+
+class Fault(Exception):  # noqa: N818 - it is a finding about a document, not an error of ours
+    """A document cannot be read: at which stage, why (a stable code), where in it, and what was found."""
+
+    def __init__(self, reason: str, path: str | None, detail: str, stage: str = "decode") -> None:
+        super().__init__(reason, path, detail, stage)
+        self.reason = reason
+        self.path = path
+        self.detail = detail
+        self.stage = stage
+
+
+class Refused(NamedTuple):
+    """A document, or the part of it at `within`, that goes to quarantine."""
+
+    document: Document
+    fault: Fault
+    within: str | None = None
+    attempt_id: str | None = None
+
+
+def located(within: str | None, path: str | None) -> str | None:
+    """The path of an offence inside a part of an object: a list element's `$` is its own path, a line stands before."""
+    if within is None or path is None:
+        return within or path
+    return within + path[1:] if within.startswith("$") and path.startswith("$") else f"{within}: {path}"
+
+
+def quarantine(refused: Iterable[Refused]) -> pl.DataFrame:
+    """The quarantine rows of what was refused, in order."""
+    rows = [
+        (
+            document.uri,
+            document.source,
+            document.landed_on,
+            fault.stage,
+            fault.reason,
+            storable(located(within, fault.path)),
+            storable(fault.detail),
+            document.sha256,
+            attempt_id,
+        )
+        for document, fault, within, attempt_id in refused
+    ]
+    return from_rows(rows, schema(Quarantine))
+
+
+def storable(text: str | None) -> str | None:
+    r"""The text as UTF-8 can hold it: a lone surrogate becomes the six characters of its escape, such as `\ud800`."""
+    return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def from_rows(rows: Sequence[tuple[object, ...]], columns: dict[str, pl.DataType]) -> pl.DataFrame:
+    """A frame of exactly these columns and types; a value of another type is an error."""
+    values = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    return pl.DataFrame(
+        [
+            pl.Series(name, column, dtype=dtype, strict=True)
+            for (name, dtype), column in zip(columns.items(), values, strict=True)
+        ]
+    )

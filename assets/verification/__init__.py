@@ -1,0 +1,1 @@
+"""Verification: predicates, and the verdict that they give."""

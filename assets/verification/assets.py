@@ -1,0 +1,47 @@
+"""Assets of the verification: `predicate_results` and `verifications`."""
+
+from collections.abc import Mapping
+
+import dagster as dg
+import polars as pl
+
+from assets.rulesets.loader import RuleSet
+from assets.table_asset import per_rule_set, results_asset
+from assets.verification import predicates, verdicts
+from assets.verification.contract import PredicateResults, Verifications
+
+EVIDENCE = ("attempts", "trajectory_days", "task_predicates", "agreements", "questions", "answers", "branches")
+
+
+@results_asset(PredicateResults, group="verification", code_version="1", by_day=EVIDENCE)
+def predicate_results(
+    context: dg.AssetExecutionContext,
+    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    attempts: pl.LazyFrame,
+    trajectory_days: pl.LazyFrame,
+    task_predicates: pl.LazyFrame,
+    agreements: pl.LazyFrame,
+    questions: pl.LazyFrame,
+    answers: pl.LazyFrame,
+    branches: pl.LazyFrame,
+) -> pl.LazyFrame:
+    """What every predicate of every completed attempt found."""
+    evidence = (attempts, trajectory_days, task_predicates, agreements, questions, answers, branches)
+    return per_rule_set(context, rule_sets, predicates.predicate_results, *evidence)
+
+
+@results_asset(Verifications, group="verification", code_version="1", by_day=("attempts", "trajectory_days"))
+def verifications(
+    context: dg.AssetExecutionContext,
+    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    attempts: pl.LazyFrame,
+    trajectory_days: pl.LazyFrame,
+    predicate_results: pl.LazyFrame,
+) -> pl.DataFrame:
+    """The class of every attempt."""
+    rows = per_rule_set(
+        context, rule_sets, verdicts.verifications, attempts, trajectory_days, predicate_results
+    ).collect(engine="streaming")
+    counts = rows.group_by("rules", "class").len().sort("rules", "class")
+    context.add_output_metadata({f"class/{rules}/{class_}": count for rules, class_, count in counts.iter_rows()})
+    return rows

@@ -1,0 +1,1 @@
+"""How, when and where it runs: settings, storage, partitions, schedules, checks, definitions and the command line."""

@@ -1,0 +1,112 @@
+"""The one place where Definitions are put together; every resource can be overridden."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import dagster as dg
+
+from assets.assessments import assets as assessments
+from assets.attempts import assets as attempts
+from assets.landing import assets as landing
+from assets.landing.land import Intake
+from assets.landing.layout import default_patterns
+from assets.reconciliation import assets as reconciliation
+from assets.rewards import assets as rewards
+from assets.rulesets.loader import RuleSet, load_all
+from assets.sources.documents import Limits
+from assets.sources.registry import DECODERS
+from assets.table_asset import IO_MANAGER
+from assets.tables import TABLES
+from assets.verification import assets as verification
+from pipelines import jobs
+from pipelines.automation import AFTER_INPUTS, results_follow
+from pipelines.checks import checks
+from pipelines.partitions import FIRST_DAY
+from pipelines.schedules import nightly
+from pipelines.sensors import rules_bumped
+from pipelines.settings import Settings
+from pipelines.storage.artifact_store import ArtifactStore
+from pipelines.storage.io_manager import DeltaTables
+from pipelines.storage.options import store_options
+from pipelines.storage.spool import Spool
+from pipelines.storage.tables import Tables
+
+DOMAINS = (landing, attempts, verification, assessments, rewards, reconciliation)
+
+
+def artifact_store(settings: Settings) -> ArtifactStore:
+    """The artifact store of the settings."""
+    options = store_options(settings.artifacts, settings.aws)
+    return ArtifactStore(settings.artifacts, options, concurrency=settings.fetch_concurrency)
+
+
+def table_store(settings: Settings) -> Tables:
+    """The tables of the settings; nothing is created."""
+    return Tables(settings.tables, store_options(settings.tables, settings.aws))
+
+
+def intake(settings: Settings, **changes: Any) -> Intake:
+    """How artifacts are taken in under these settings."""
+    given = {
+        "patterns": default_patterns(DECODERS, settings.patterns),
+        "first_day": FIRST_DAY,
+        "max_object_bytes": settings.max_object_bytes,
+        "batch_bytes": settings.batch_bytes,
+        "limits": Limits(max_depth=settings.max_depth),
+    }
+    return Intake(**{**given, **changes})
+
+
+def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str, Any]:
+    """Every resource, by the name that assets ask for."""
+
+    @dg.resource(description="The Delta tables, created with their full schemas before anything is written.")
+    def tables(_context: dg.InitResourceContext) -> Tables:
+        store = table_store(settings)
+        store.ensure(TABLES.values())
+        return store
+
+    @dg.resource(description="Temporary files of one run.")
+    def spool(_context: dg.InitResourceContext) -> Iterator[Spool]:
+        with Spool() as opened:
+            yield opened
+
+    digests = {f"rule_set_digest/{id_}": rules.digest for id_, rules in rule_sets.items()}
+
+    @dg.io_manager(required_resource_keys={"tables"}, description="Reads and writes whole partitions of the tables.")
+    def io_manager(context: dg.InitResourceContext) -> DeltaTables:
+        return DeltaTables(context.resources.tables, TABLES.values(), digests)
+
+    return {
+        "artifact_store": artifact_store(settings),
+        "tables": tables,
+        "spool": spool,
+        "intake": intake(settings),
+        "rule_sets": rule_sets,
+        IO_MANAGER: io_manager,
+    }
+
+
+def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
+    """Everything that Dagster shows and runs.
+
+    Args:
+        settings: where artifacts and tables are, limits, rule sets.
+        overrides: resources by name, in place of those that the settings give.
+    """
+    rule_sets = load_all(settings.rulesets)
+    assets = [
+        asset.map_asset_specs(lambda spec: spec.replace_attributes(automation_condition=AFTER_INPUTS))
+        if {spec.group_name for spec in asset.specs} <= set(jobs.RESULTS_GROUPS)
+        else asset
+        for asset in dg.load_assets_from_modules(DOMAINS)
+        if isinstance(asset, dg.AssetsDefinition)
+    ]
+    return dg.Definitions(
+        assets=assets,
+        asset_checks=checks(),
+        jobs=[jobs.landing, jobs.results],
+        schedules=[nightly(settings.look_back_days)],
+        sensors=[results_follow, rules_bumped(rule_sets)],
+        resources={**resources(settings, rule_sets), **overrides},
+    )

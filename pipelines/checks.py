@@ -1,0 +1,157 @@
+"""Asset checks: contracts block what is downstream, reconciliation and quarantine warn.
+
+Here: what is asked of stored partitions, one result per run with figures per partition. Not here: the validation before
+each commit (`storage.tables`), which no stored row can have passed by.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import dagster as dg
+import polars as pl
+
+from assets.attempts.contract import Attempts
+from assets.contract import Contract, ContractError, conform, partition_by, table_name
+from assets.landing.contract import Quarantine, RawArtifacts
+from assets.landing.land import TableStore
+from assets.reconciliation.contract import Reconciliation
+from assets.tables import TABLES
+from assets.verification.contract import Verifications
+from pipelines.partitions import DAY, RULES, day_of, days, days_by_rules
+
+QUARANTINE_WARNING = 0.05
+"""Above this share of quarantined documents a check warns."""
+EXAMPLES = 10
+
+Key = Mapping[str, object]
+
+
+class Finding(NamedTuple):
+    """What a check found in one partition: how many rows it looked at, and what is wrong with them."""
+
+    rows: int
+    problems: list[str]
+
+
+def checks() -> list[dg.AssetChecksDefinition]:
+    """Every asset check of the workspace."""
+    contracts = [_contract_check(contract) for contract in TABLES.values() if contract is not RawArtifacts]
+    return [
+        *contracts,
+        _check(
+            Verifications,
+            "one_verdict_each",
+            "Every attempt of the day has exactly one class, and no other attempt has any.",
+            one_verdict_each,
+            blocking=True,
+        ),
+        _check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
+        _check(
+            Quarantine,
+            "quarantine_rate",
+            f"At most {QUARANTINE_WARNING:.0%} of the day's documents are in quarantine.",
+            quarantine_rate,
+        ),
+        _check(
+            Attempts,
+            "one_day_each",
+            "No attempt has rows on several days; where one has, the `_current` views choose.",
+            one_day_each,
+        ),
+    ]
+
+
+def one_verdict_each(tables: TableStore, key: Key) -> Finding:
+    """Attempts without a verdict, and verdicts without an attempt."""
+    attempts = tables.scan(Attempts, [{"landed_on": key["landed_on"]}]).select("attempt_id").collect()
+    verdicts = tables.scan(Verifications, [key]).select("attempt_id").collect()
+    return Finding(
+        attempts.height,
+        [f"{id_} has no verdict" for id_ in attempts.join(verdicts, on="attempt_id", how="anti")["attempt_id"]]
+        + [f"{id_} is no attempt of the day" for id_ in verdicts.join(attempts, on="attempt_id", how="anti")["attempt_id"]]
+        + [f"{id_} has several verdicts" for id_ in verdicts.filter(verdicts.is_duplicated())["attempt_id"].unique()],
+    )
+
+
+def recorded_agrees(tables: TableStore, key: Key) -> Finding:
+    """Recorded figures that differ from the recomputed ones."""
+    rows = tables.scan(Reconciliation, [key])
+    differing = rows.filter(~pl.col("agrees")).select("attempt_id", "field", "recorded", "recomputed").collect()
+    return Finding(
+        rows.select(pl.len()).collect().item(),
+        [f"{id_} {name}: recorded {was}, recomputed {now}" for id_, name, was, now in differing.sort(pl.all()).iter_rows()],
+    )
+
+
+def quarantine_rate(tables: TableStore, key: Key) -> Finding:
+    """The reasons of the day's quarantine, where they are too many."""
+    rows = tables.scan(Quarantine, [key]).select("stage", "reason").collect()
+    documents = tables.scan(RawArtifacts).filter(pl.col("landed_on") == key["landed_on"]).select(pl.col("uri").n_unique())
+    total = int(documents.collect().item())
+    if rows.height <= QUARANTINE_WARNING * total:
+        return Finding(total, [])
+    counts = rows.group_by("stage", "reason").len().sort("len", "stage", "reason", descending=[True, False, False])
+    return Finding(total, [f"{count} x {stage} {reason}" for stage, reason, count in counts.iter_rows()])
+
+
+def one_day_each(tables: TableStore, key: Key) -> Finding:
+    """Attempts of the day that have rows on other days too."""
+    mine = tables.scan(Attempts, [key]).select("attempt_id")
+    others = tables.scan(Attempts).filter(pl.col("landed_on") != key["landed_on"]).select("attempt_id", "landed_on")
+    both = others.join(mine, on="attempt_id", how="semi").collect(engine="streaming").sort("attempt_id", "landed_on")
+    return Finding(
+        mine.select(pl.len()).collect().item(), [f"{id_} also landed on {day}" for id_, day in both.iter_rows()]
+    )
+
+
+def _contract_check(contract: type[Contract]) -> dg.AssetChecksDefinition:
+    def find(tables: TableStore, key: Key) -> Finding:
+        rows = tables.scan(contract, [key]).collect(engine="streaming")
+        try:
+            conform(contract, rows)
+        except ContractError as error:
+            return Finding(rows.height, [str(error)])
+        return Finding(rows.height, [])
+
+    return _check(contract, "contract", "The stored rows fulfil the table's contract.", find, blocking=True)
+
+
+def _check(
+    contract: type[Contract],
+    name: str,
+    description: str,
+    find: Callable[[TableStore, Key], Finding],
+    *,
+    blocking: bool = False,
+) -> dg.AssetChecksDefinition:
+    by_rules = RULES in partition_by(contract)
+
+    @dg.asset_check(
+        asset=table_name(contract),
+        name=name,
+        description=description,
+        blocking=blocking,
+        partitions_def=days_by_rules if by_rules else days,
+    )
+    def check(
+        context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
+    ) -> dg.AssetCheckResult:
+        found = {key: find(tables, _partition(key)) for key in context.partition_keys}
+        problems = {str(key): finding.problems for key, finding in found.items() if finding.problems}
+        return dg.AssetCheckResult(
+            passed=not problems,
+            severity=dg.AssetCheckSeverity.ERROR if blocking else dg.AssetCheckSeverity.WARN,
+            metadata={
+                "rows": sum(finding.rows for finding in found.values()),
+                "problems": sum(map(len, problems.values())),
+                "examples": {key: texts[:EXAMPLES] for key, texts in problems.items()},
+            },
+        )
+
+    return check
+
+
+def _partition(key: str) -> dict[str, object]:
+    if isinstance(key, dg.MultiPartitionKey):
+        return {"landed_on": day_of(key.keys_by_dimension[DAY]), "rules": key.keys_by_dimension[RULES]}
+    return {"landed_on": day_of(key)}

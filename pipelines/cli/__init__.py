@@ -1,0 +1,1 @@
+"""The command line `scorehouse`: one module per verb, and what they share."""

@@ -1,0 +1,61 @@
+"""Jobs: landing (day) and results (day by rule set), one run for many partitions.
+
+Assets with different partitions cannot share a job; what follows what is in `automation` and, on the command line, in
+`run`.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+
+import dagster as dg
+
+from pipelines.partitions import day_and_rules
+
+RANGE_START = "dagster/asset_partition_range_start"
+RANGE_END = "dagster/asset_partition_range_end"
+
+LANDING_GROUPS = ("landing", "attempts")
+RESULTS_GROUPS = ("verification", "assessments", "rewards", "reconciliation")
+
+landing = dg.define_asset_job(
+    "landing",
+    selection=dg.AssetSelection.groups(*LANDING_GROUPS),
+    description="Land the artifacts of some days and decode them into the attempts layer.",
+)
+results = dg.define_asset_job(
+    "results",
+    selection=dg.AssetSelection.groups(*RESULTS_GROUPS),
+    description="Score the attempts of some days under some rule sets.",
+)
+
+
+def day_range(first: dt.date, last: dt.date) -> dict[str, str]:
+    """Run tags that make one run take every day from `first` to `last`.
+
+    Raises:
+        ValueError: the range is reversed; Dagster would succeed without doing anything.
+    """
+    if last < first:
+        raise ValueError(f"the range of days is reversed: {first} is after {last}")
+    return {RANGE_START: first.isoformat(), RANGE_END: last.isoformat()}
+
+
+def day_range_of_rules(first: dt.date, last: dt.date, rules: str) -> dict[str, str]:
+    """Run tags that make one run take every day from `first` to `last` under one rule set.
+
+    Raises:
+        ValueError: the range is reversed.
+    """
+    days = day_range(first, last)
+    return {name: str(day_and_rules(day, rules)) for name, day in days.items()}
+
+
+def spans(days: Sequence[dt.date], bridge: dt.timedelta = dt.timedelta(days=7)) -> list[tuple[dt.date, dt.date]]:
+    """Days joined into ranges, gaps of up to `bridge` included: an empty day costs less than another run."""
+    found: list[tuple[dt.date, dt.date]] = []
+    for day in sorted(set(days)):
+        if found and day - found[-1][1] <= bridge:
+            found[-1] = (found[-1][0], day)
+        else:
+            found.append((day, day))
+    return found

@@ -1,0 +1,33 @@
+"""Partitions of the assets: days, and days by rule sets.
+
+Here: the definitions that assets share, and the step between Dagster's keys and the tables' partition columns. Not
+here: which rule sets exist (they are registered when the workspace loads) and which keys a run takes.
+
+It imports neither `assets` nor the rest of `pipelines`, so that asset modules may import it.
+"""
+
+import datetime as dt
+
+import dagster as dg
+
+FIRST_DAY = dt.date(2020, 1, 1)
+"""The earliest landing day; an artifact dated before it has no partition and is quarantined."""
+
+DAY = "day"
+RULES = "rules"
+
+# end_offset: today is a partition while it lasts, so that what lands now can be scored now.
+days = dg.DailyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), timezone="UTC", end_offset=1)
+# Rule sets are files, also of a team's own directory: dynamic, registered from the files by name.
+rule_sets = dg.DynamicPartitionsDefinition(name="rules")
+days_by_rules = dg.MultiPartitionsDefinition({DAY: days, RULES: rule_sets})
+
+
+def day_of(key: str) -> dt.date:
+    """The day of a daily partition key."""
+    return dt.date.fromisoformat(key)
+
+
+def day_and_rules(day: str, rules: str) -> dg.MultiPartitionKey:
+    """The key of one day under one rule set."""
+    return dg.MultiPartitionKey({DAY: day, RULES: rules})

@@ -1,0 +1,163 @@
+"""One run of everything in one process: land, decode, score.
+
+Here: which days and rule sets a run takes, the jobs one after another, and its summary. Not here: what the jobs do
+(assets), how a person starts it and reads the summary (the command line).
+"""
+
+import datetime as dt
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+
+from assets.landing.land import Progress, days_in_store
+from assets.landing.layout import default_patterns
+from assets.rulesets.loader import RuleSet, active, load_all, select
+from assets.sources.registry import DECODERS
+from pipelines import jobs
+from pipelines.build import artifact_store, build_definitions, intake
+from pipelines.partitions import FIRST_DAY
+from pipelines.partitions import rule_sets as rule_set_partitions
+from pipelines.settings import Settings
+
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+
+INSTANCE_CONFIG = "telemetry:\n  enabled: false\n"
+
+
+@dataclass
+class RunSummary:
+    """What a run did: documents, attempts and their classes, and rows written per table."""
+
+    days: list[dt.date] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
+    listed: int = 0
+    fetched: int = 0
+    unchanged: int = 0
+    vanished: int = 0
+    bytes_fetched: int = 0
+    quarantined: Counter[tuple[str, str]] = field(default_factory=Counter)
+    attempts: int = 0
+    identical_copies: int = 0
+    classes: dict[str, Counter[str]] = field(default_factory=dict)
+    disagreements: int = 0
+    warnings: list[str] = field(default_factory=list)
+    tables: Counter[str] = field(default_factory=Counter)
+    seconds: float = 0.0
+
+
+@contextmanager
+def instance(home: Path) -> Iterator[dg.DagsterInstance]:
+    """Dagster's instance in `home`, created on first use, without telemetry."""
+    home.mkdir(parents=True, exist_ok=True)
+    config = home / "dagster.yaml"
+    if not config.exists():
+        config.write_text(INSTANCE_CONFIG, encoding="utf-8")
+    with dg.DagsterInstance.from_config(str(home)) as opened:
+        yield opened
+
+
+def run(
+    settings: Settings,
+    from_day: dt.date | None = None,
+    to_day: dt.date | None = None,
+    rules: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> RunSummary:
+    """Land, decode and score; by default every day in the store under the active rule sets.
+
+    Raises:
+        StoreError: the artifacts cannot be read or the tables cannot be written.
+        RuleSetError: a rule set is unknown or malformed.
+        ValueError: the range of days is reversed, or a source is unknown.
+    """
+    started = time.monotonic()
+    if from_day and to_day:
+        jobs.day_range(from_day, to_day)
+    rule_sets = load_all(settings.rulesets)
+    wanted = select(rule_sets, rules or active(rule_sets))
+    taken = intake(settings, patterns=default_patterns(known_sources(sources), settings.patterns), progress=progress)
+    store = artifact_store(settings)
+    days = [
+        day
+        for day in days_in_store(store, taken.of([]))
+        if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
+    ]
+    summary = RunSummary(days=days, rules=[rules.id for rules in wanted])
+    definitions = build_definitions(settings, artifact_store=store, intake=taken)
+    with instance(settings.dagster_home) as opened:
+        opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
+        for first, last in jobs.spans(days):
+            _materialize(definitions, opened, "landing", jobs.day_range(first, last), summary, progress)
+            for rules_ in wanted:
+                tags = jobs.day_range_of_rules(first, last, rules_.id)
+                _materialize(definitions, opened, "results", tags, summary, progress)
+    summary.seconds = time.monotonic() - started
+    return summary
+
+
+def known_sources(sources: Sequence[str]) -> list[str]:
+    """The named sources, or all of them.
+
+    Raises:
+        ValueError: a source is unknown.
+    """
+    for source in sources:
+        if source not in DECODERS:
+            raise ValueError(f"no source {source!r}; there are {', '.join(DECODERS)}")
+    return [source for source in DECODERS if not sources or source in sources]
+
+
+def _materialize(
+    definitions: dg.Definitions,
+    opened: dg.DagsterInstance,
+    job: str,
+    tags: dict[str, str],
+    summary: RunSummary,
+    progress: Progress | None,
+) -> None:
+    if progress:
+        progress(job, 0, None)
+    result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
+    # A run over many partitions reports the same materialization for each of them: one per asset counts.
+    told = {
+        event.asset_key.to_user_string(): event.materialization.metadata
+        for event in result.filter_events(lambda event: event.is_step_materialization)
+        if event.asset_key is not None
+    }
+    for name, metadata in told.items():
+        _add(summary, name, {key: value.value for key, value in metadata.items()})
+    for check in result.get_asset_check_evaluations():
+        if not check.passed:
+            summary.warnings.append(f"{check.asset_key.to_user_string()}: {check.check_name}")
+
+
+def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:
+    rows = metadata.get("dagster/row_count", 0)
+    summary.tables[name] += rows
+    if name == "raw_artifacts":
+        for figure in ("listed", "fetched", "unchanged", "vanished", "bytes_fetched"):
+            setattr(summary, figure, getattr(summary, figure) + metadata[figure])
+    elif name == "attempts":
+        summary.attempts += rows
+        summary.identical_copies += metadata["identical_copies"]
+    elif name == "quarantine":
+        for key, count in metadata.items():
+            kind, _, rest = key.partition("/")
+            if kind == "quarantined":
+                stage, _, reason = rest.partition("/")
+                summary.quarantined[stage, reason] += count
+    elif name == "verifications":
+        for key, count in metadata.items():
+            kind, _, rest = key.partition("/")
+            if kind == "class":
+                rules, _, class_ = rest.partition("/")
+                summary.classes.setdefault(rules, Counter())[class_] += count
+    elif name == "reconciliation":
+        summary.disagreements += metadata["disagreements"]

@@ -1,0 +1,62 @@
+"""What the artifact store speaks of: objects as listed, objects as fetched, and why one could not be had.
+
+Here: the values that the stores of each kind return. Not here: how they are had (`local_objects`, `s3_objects`,
+`artifact_store`).
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Literal, NamedTuple, Protocol
+
+FailureReason = Literal["vanished", "forbidden", "unreadable", "too_large"]
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class ObjectInfo(NamedTuple):
+    """One object as the listing shows it."""
+
+    uri: str  # URL of the store + key, always valid UTF-8: bytes of a local name that are not are escaped as `\\xff`
+    key: str  # path below the root with "/"; holds surrogate escapes where `utf8` is false
+    etag: str  # changes whenever the content does
+    size_bytes: int
+    last_modified: datetime  # UTC
+    utf8: bool = True  # whether the key is valid UTF-8
+
+
+class Fetched(NamedTuple):
+    """The bytes of one object, or why they could not be had (`reason` and `detail`, `content` null)."""
+
+    uri: str
+    content: bytes | None
+    reason: FailureReason | None = None
+    detail: str | None = None
+
+
+class Objects(Protocol):
+    """A store of one kind, below one root. Errors are the library's own; `ArtifactStore` explains them."""
+
+    def check(self) -> None:
+        """Raise unless the root exists and may be listed."""
+
+    def folders(self, prefix: str) -> list[str]:
+        """Names of the folders directly below `prefix`."""
+
+    def listed(self, prefix: str) -> list[ObjectInfo]:
+        """Every object below the folder `prefix`."""
+
+    def fetched(self, objects: Sequence[ObjectInfo], limit_bytes: int | None) -> list[Fetched]:
+        """The bytes of `objects`, in their order."""
+
+
+def from_nanoseconds(nanoseconds: int) -> datetime:
+    """The UTC time of a count since 1970, to the microsecond; beyond what a datetime holds, the nearest that it does."""
+    try:
+        return EPOCH + timedelta(microseconds=nanoseconds // 1000)
+    except OverflowError:
+        return datetime.max.replace(tzinfo=UTC) if nanoseconds > 0 else datetime.min.replace(tzinfo=UTC)
+
+
+def too_large(uri: str, size_bytes: int, limit_bytes: int) -> Fetched:
+    """The outcome for an object above the limit; `size_bytes` is what is known of it."""
+    return Fetched(uri, None, "too_large", f"{size_bytes} bytes or more, the limit is {limit_bytes}")

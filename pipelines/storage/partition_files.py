@@ -1,0 +1,228 @@
+"""The Parquet files of one write: rows held back per partition key until they are worth a file.
+
+Here: partition keys as text and as paths, validation of the batches, writing and reading the files. Not here: the
+transaction that makes the files part of a table (`tables`).
+"""
+
+import io
+import json
+import os
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+from urllib.parse import quote
+
+import fsspec
+import polars as pl
+
+from assets.contract import Contract, ContractError, conform, key, partition_by, schema, table_name
+from pipelines.storage.failures import explaining
+from pipelines.storage.options import StoreOptions, scheme
+
+PartitionKey = Mapping[str, object]  # every partition column of the table -> its value
+
+BATCH_BYTES = 32 * 2**20  # rows of a stream are gathered up to this size before they are validated
+HELD_BYTES = 128 * 2**20  # rows are held back up to this size before they become files
+ROW_GROUP_BYTES = 32 * 2**20  # so that a reader's memory is bounded too
+WRITERS = 4
+LONGEST_DIRECTORY = 200  # bytes; most file systems allow 255
+NULL_DIRECTORY = "__HIVE_DEFAULT_PARTITION__"  # readers take it for null
+SHOWN_KEYS = 5
+
+
+class DataFile(NamedTuple):
+    """One Parquet file below the table's directory."""
+
+    path: str  # relative; values of partition columns are percent-encoded in it
+    size_bytes: int
+    rows: int
+    values: dict[str, str]  # partition column -> value as the transaction log writes it
+
+    @property
+    def stats(self) -> str:
+        """The statistics of the transaction log: the row count. Parquet's own statistics serve the rest."""
+        return json.dumps({"numRecords": self.rows})
+
+
+def partition_keys(contract: type[Contract], keys: Sequence[PartitionKey]) -> pl.DataFrame:
+    """`keys` as a frame of the partition columns, in the order given.
+
+    Raises:
+        ValueError: no key at all, one twice, other columns, a null, a value of another type, or one that does not
+            survive as the name of a directory.
+    """
+    name, columns = table_name(contract), partition_by(contract)
+    for given in keys:
+        if set(given) != set(columns):
+            raise ValueError(f"{name}: a partition key has the columns {sorted(columns)}, not {sorted(given)}")
+    try:
+        frame = pl.DataFrame(list(keys), schema={column: schema(contract)[column] for column in columns}, strict=True)
+    except (TypeError, pl.exceptions.PolarsError) as error:
+        raise ValueError(f"{name}: a partition key has a value of the wrong type: {error}") from None
+    if frame.is_empty():
+        raise ValueError(f"{name}: no partition keys were given, so there is nothing to replace")
+    for given, stored in zip(keys, frame.iter_rows(named=True), strict=True):
+        if dict(given) != stored or None in stored.values():
+            raise ValueError(f"{name}: the partition key {dict(given)!r} has a value of the wrong type")
+        for column, value in stored.items():
+            directory = _directory(column, _text(value))
+            if value in ("", NULL_DIRECTORY) or len(directory) > LONGEST_DIRECTORY:
+                raise ValueError(f"{name}: {value!r} cannot be a partition value of {column}")
+    if frame.is_duplicated().any():
+        raise ValueError(f"{name}: a partition key is given twice")
+    return frame
+
+
+class PartitionFiles:
+    """Writes validated batches into files, one partition key each, below the directory `uri`."""
+
+    def __init__(self, contract: type[Contract], keys: pl.DataFrame, uri: str, options: StoreOptions) -> None:
+        self._contract, self._keys, self._uri, self._options = contract, keys, uri, options
+        self._columns = partition_by(contract)
+        self._key = key(contract)
+        self._statistics = pl.Binary not in schema(contract).values()  # a footer full of documents serves nobody
+        self._held: dict[tuple[object, ...], list[pl.DataFrame]] = {}
+        self._held_bytes = 0
+        self._hashes: list[pl.Series] = []
+        self._write = uuid.uuid4().hex
+        self.files: list[DataFile] = []
+
+    def check_schema(self, frame: pl.LazyFrame | pl.DataFrame) -> None:
+        """Refuse a frame of another schema before a row is computed.
+
+        Raises:
+            ContractError: a column is missing, extra, out of order or of another type.
+        """
+        conform(self._contract, pl.DataFrame(schema=frame.collect_schema()))
+
+    def write(self, frame: pl.LazyFrame | pl.DataFrame) -> list[DataFile]:
+        """Every row of `frame`, in files; nothing remains of them where this fails.
+
+        Raises:
+            ContractError: schema or values differ from the contract, or a row lies outside the keys.
+            StoreError: a file could not be written.
+        """
+        try:
+            for batch in [frame] if isinstance(frame, pl.DataFrame) else _batches(frame):
+                self._add(batch)
+            self._flush()
+            self._check_key()
+        except BaseException:
+            self.discard()
+            raise
+        return self.files
+
+    def discard(self) -> None:
+        """Remove the files, as far as that is possible; readers never see them in any case."""
+        for file in self.files:
+            _remove(f"{self._uri}/{file.path}", self._options)
+        self.files = []
+
+    def _add(self, batch: pl.DataFrame) -> None:
+        conform(self._contract, batch)
+        present = batch.select(self._columns).unique(maintain_order=True)
+        outside = present.join(self._keys, on=self._columns, how="anti")
+        if not outside.is_empty():
+            shown = outside.head(SHOWN_KEYS).rows()
+            raise ContractError(f"{table_name(self._contract)}: rows outside the partition keys of this write: {shown}")
+        if self._key:
+            self._hashes.append(batch.select(self._key).hash_rows())
+        if len(present) == 1:
+            parts = {present.row(0): batch.drop(self._columns)}
+        else:
+            parts = batch.partition_by(self._columns, as_dict=True, include_key=False, maintain_order=True)
+        for values, part in parts.items():
+            self._held.setdefault(values, []).append(part)
+            self._held_bytes += part.estimated_size()
+        if self._held_bytes >= HELD_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        numbered = enumerate(self._held.items(), start=len(self.files))
+        with ThreadPoolExecutor(WRITERS) as pool:
+            self.files += pool.map(lambda item: self._write_file(item[0], *item[1]), numbered)
+        self._held, self._held_bytes = {}, 0
+
+    def _write_file(self, number: int, values: tuple[object, ...], parts: list[pl.DataFrame]) -> DataFile:
+        rows = pl.concat(parts)
+        buffer = io.BytesIO()
+        rows_per_group = max(1, rows.height * ROW_GROUP_BYTES // max(1, rows.estimated_size()))
+        rows.write_parquet(
+            buffer,
+            compression="zstd",
+            compression_level=1,
+            statistics=self._statistics,
+            row_group_size=min(rows_per_group, 500_000),
+        )
+        named = {column: _text(value) for column, value in zip(self._columns, values, strict=True)}
+        folders = "/".join(_directory(column, text) for column, text in named.items())
+        # Numbered, so that the rows of a partition are read back in the order in which they were written.
+        path = f"{folders}/part-{number:05d}-{self._write}.parquet"
+        _put(f"{self._uri}/{path}", buffer.getvalue(), self._options)
+        return DataFile(path, buffer.getbuffer().nbytes, rows.height, named)
+
+    def _check_key(self) -> None:
+        """Prove the key across batches (each alone has passed): by hash, and exactly where two hashes are equal."""
+        if len(self._hashes) <= 1 or not pl.concat(self._hashes).is_duplicated().any():
+            return
+        written = scan_files([f"{self._uri}/{file.path}" for file in self.files], self._contract, self._options)
+        repeated = written.group_by(self._key).len().filter(pl.col("len") > 1).head(SHOWN_KEYS).collect(engine="streaming")
+        if not repeated.is_empty():
+            shown = repeated.drop("len").rows()
+            raise ContractError(f"{table_name(self._contract)}: {', '.join(self._key)} is not unique: {shown}")
+
+
+def scan_files(uris: Sequence[str], contract: type[Contract], options: StoreOptions) -> pl.LazyFrame:
+    """The rows of a table's files, in the contract's columns; a column that an older file lacks is null."""
+    declared = schema(contract)
+    if not uris:
+        return pl.LazyFrame(schema=declared)
+    return pl.scan_parquet(
+        list(uris),
+        schema=declared,
+        hive_schema={column: declared[column] for column in partition_by(contract)},
+        hive_partitioning=True,
+        glob=False,
+        missing_columns="insert",
+        storage_options=dict(options.object_store) or None,
+    ).select(list(declared))
+
+
+def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """The stream's batches, gathered until one is large enough to be worth a validation."""
+    gathered: list[pl.DataFrame] = []
+    size = 0
+    for batch in frame.collect_batches(engine="streaming", maintain_order=True):
+        gathered.append(batch)
+        size += batch.estimated_size()
+        if size >= BATCH_BYTES:
+            yield pl.concat(gathered)
+            gathered, size = [], 0
+    if gathered:
+        yield pl.concat(gathered)
+
+
+def _text(value: object) -> str:
+    return str(value)
+
+
+def _directory(column: str, text: str) -> str:
+    return f"{column}={quote(text, safe='')}"
+
+
+def _put(uri: str, content: bytes, options: StoreOptions) -> None:
+    with explaining(f"{uri}: cannot write", options):
+        if scheme(uri) == "s3":
+            fsspec.filesystem("s3", **options.fsspec).pipe_file(uri, content)
+            return
+        os.makedirs(os.path.dirname(uri), exist_ok=True)
+        with open(uri, "wb") as file:
+            file.write(content)
+
+
+def _remove(uri: str, options: StoreOptions) -> None:
+    try:
+        fsspec.filesystem(scheme(uri), **options.fsspec).rm_file(uri)
+    except Exception:  # noqa: BLE001 - the failure that led here is the one to report; vacuum finds what is left
+        return

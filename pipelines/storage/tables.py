@@ -1,0 +1,300 @@
+"""The project's Delta tables: each write is one atomic commit that replaces exactly the given partition keys.
+
+Here: creating, migrating, scanning and replacing. Not here: what Dagster knows of a run (`io_manager`), and what any
+table means (its contract). A writer puts its Parquet files first, and then commits their adds together with the removes
+of everything that its partition keys hold in the snapshot it read. Such a commit succeeds only as the very next version
+of that snapshot; any commit in between makes the writer read again, so that writers are serialized.
+
+https://github.com/delta-io/delta/blob/master/PROTOCOL.md
+"""
+
+import json
+import os
+import random
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import polars as pl
+import tenacity
+from deltalake import CommitProperties, DeltaTable, Field, Schema
+from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.transaction import AddAction, RemoveAction
+
+from assets.contract import Contract, descriptions, partition_by, schema, table_name
+from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
+from pipelines.storage.failures import explained, explaining, is_transient
+from pipelines.storage.options import StoreOptions, scheme
+from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
+
+COMMIT_ATTEMPTS = 60
+LOOK_ATTEMPTS = 4
+LONGEST_WAIT_SECONDS = 1.0
+SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
+
+
+class Commit(NamedTuple):
+    """One commit that happened."""
+
+    version: int
+    rows: int
+    bytes: int  # Parquet bytes added
+    files: int  # files added
+    removed: int  # files removed
+
+
+@dataclass(frozen=True)
+class Tables:
+    """All tables below one root: a local folder or `s3://` prefix that holds one Delta directory per table name."""
+
+    url: str
+    options: StoreOptions = field(default_factory=StoreOptions)
+
+    def __post_init__(self) -> None:
+        if scheme(self.url) == "memory":
+            raise StoreConfigurationError(f"{self.url}: tables live in a local folder or in s3://")
+
+    @property
+    def root(self) -> str:
+        """The URL without a trailing slash; a local one as an absolute path."""
+        if scheme(self.url) == "s3":
+            return self.url.rstrip("/")
+        return os.path.abspath(self.url.removeprefix("file://"))
+
+    def uri(self, contract: type[Contract]) -> str:
+        """Where the table is."""
+        return f"{self.root}/{table_name(contract)}"
+
+    def exists(self, contract: type[Contract]) -> bool:
+        """Whether the table exists; a store that fails raises instead of saying no."""
+        try:
+            self._open(contract)
+        except TableNotFoundError:
+            return False
+        return True
+
+    def version(self, contract: type[Contract]) -> int:
+        """The table's newest version."""
+        return self._open(contract).version()
+
+    def ensure(self, contracts: Iterable[type[Contract]]) -> None:
+        """Create what is missing with the contract's full schema; add columns that a contract has gained.
+
+        Safe from several processes at once, and does nothing where nothing is to be done. Added columns are a commit
+        of their own that says so, and are null in older rows.
+
+        Raises:
+            StoreConfigurationError: the stored table differs from its contract by more than new nullable columns.
+            StoreUnavailableError: the store does not answer.
+        """
+        for contract in contracts:
+            self._ready(contract)
+
+    def scan(
+        self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
+    ) -> pl.LazyFrame:
+        """One snapshot of the table, of the given partition keys only, in exactly the contract's columns and types.
+
+        The snapshot is taken now, not when the frame is collected. Rows come by partition value, then as written.
+
+        Raises:
+            StoreConfigurationError: the table does not exist, or not in that version.
+        """
+        try:
+            table = self._open(contract, version)
+        except TableNotFoundError:
+            raise StoreConfigurationError(f"{self.uri(contract)}: there is no such table yet; run the pipeline first") from None
+        held = _held(table, contract)
+        if keys is not None:
+            held = held.join(partition_keys(contract, keys), on=partition_by(contract), how="semi", maintain_order="left")
+        return scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
+
+    def replace(
+        self,
+        contract: type[Contract],
+        frame: pl.LazyFrame | pl.DataFrame,
+        keys: Sequence[PartitionKey],
+        metadata: Mapping[str, str] | None = None,
+    ) -> Commit:
+        """Make `keys` hold exactly the rows of `frame`, in one atomic commit that touches no other partition key.
+
+        A LazyFrame runs through the streaming engine in bounded memory. Each batch is proven against the contract;
+        nothing is committed unless all of them pass. `metadata` (run id, rule set digest, ...) goes into the commit.
+
+        Raises:
+            ContractError: schema or values differ from the contract, or a row lies outside `keys`; nothing is written.
+            ValueError: `keys` is empty, repeats a key, or does not name exactly the partition columns.
+            StoreError: the store failed, or too many conflicting commits; nothing is committed.
+        """
+        replaced = partition_keys(contract, keys)
+        writer = PartitionFiles(contract, replaced, self.uri(contract), self.options)
+        writer.check_schema(frame)
+        table = self._ready(contract)
+        files = writer.write(frame)
+        noted = {**(metadata or {}), "partition_keys": json.dumps(replaced.rows(named=True), default=str)}
+        return self._commit(contract, table, replaced, writer, files, noted)
+
+    def _commit(
+        self,
+        contract: type[Contract],
+        table: DeltaTable,
+        replaced: pl.DataFrame,
+        writer: PartitionFiles,
+        files: list[DataFile],
+        metadata: Mapping[str, str],
+    ) -> Commit:
+        """Commit `files` in the place of what `replaced` holds, again from a new snapshot after each conflict."""
+        uri = self.uri(contract)
+        removed = 0
+        for attempt in range(COMMIT_ATTEMPTS):
+            held = _held(table, contract).join(replaced, on=partition_by(contract), how="semi")
+            if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost
+                return _committed(table.version(), files, removed)
+            removed = held.height
+            try:
+                table.create_write_transaction(
+                    [*_adds(files), *_removes(held, contract)],
+                    mode="append",  # of actions: the removes are among them
+                    schema=table.schema(),
+                    partition_by=list(partition_by(contract)),
+                    commit_properties=CommitProperties(dict(metadata), max_commit_retries=SINGLE_ATTEMPT),
+                )
+            except Exception as error:
+                if not (isinstance(error, CommitFailedError) or is_transient(error)):
+                    raise explained(error, f"{uri}: cannot commit", self.options) from None
+                time.sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
+                table = self._open(contract)
+            else:
+                return _committed(table.version() + 1, files, removed)
+        writer.discard()
+        raise StoreUnavailableError(f"{uri}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again")
+
+    def _ready(self, contract: type[Contract]) -> DeltaTable:
+        """The table as its contract wants it, created or migrated where need be; any race is settled by looking again."""
+        for _ in range(COMMIT_ATTEMPTS):
+            try:
+                table = self._open(contract)
+            except TableNotFoundError:
+                self._create(contract)
+                continue
+            gained = _gained_columns(table, contract)
+            if not gained:
+                return table
+            note = CommitProperties({"migration": f"added columns {', '.join(gained)}"}, max_commit_retries=SINGLE_ATTEMPT)
+            with explaining(f"{self.uri(contract)}: cannot add columns", self.options):
+                try:
+                    table.alter.add_columns([f for f in _delta_schema(contract).fields if f.name in gained], commit_properties=note)
+                except CommitFailedError:
+                    continue
+        raise StoreUnavailableError(f"{self.uri(contract)}: the table could not be created or migrated; run it again")
+
+    def _create(self, contract: type[Contract]) -> None:
+        with explaining(f"{self.uri(contract)}: cannot create the table", self.options):
+            try:
+                DeltaTable.create(
+                    self.uri(contract),
+                    schema=_delta_schema(contract),
+                    mode="error",
+                    partition_by=list(partition_by(contract)),
+                    name=table_name(contract),
+                    description=(contract.__doc__ or "").strip(),
+                    configuration={"delta.dataSkippingStatsColumns": ",".join(_indexed_columns(contract))},
+                    storage_options=dict(self.options.object_store),
+                    commit_properties=CommitProperties(max_commit_retries=SINGLE_ATTEMPT),
+                )
+            except Exception as error:
+                if not (isinstance(error, CommitFailedError) or "already exists" in str(error)):
+                    raise  # else another process was first
+
+    def _open(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
+        """The table's snapshot. `TableNotFoundError` is the one answer that means missing; every other failure raises."""
+        looking = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(is_transient),
+            stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
+            wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
+            reraise=True,
+        )
+        try:
+            return looking(
+                DeltaTable, self.uri(contract), version=version, storage_options=dict(self.options.object_store)
+            )
+        except TableNotFoundError:
+            raise
+        except Exception as error:
+            raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
+
+
+def _committed(version: int, files: Sequence[DataFile], removed: int) -> Commit:
+    return Commit(version, sum(f.rows for f in files), sum(f.size_bytes for f in files), len(files), removed)
+
+
+def _held(table: DeltaTable, contract: type[Contract]) -> pl.DataFrame:
+    """The files of a snapshot: path, size_bytes and the partition columns, ordered by partition value and path."""
+    declared, columns = schema(contract), partition_by(contract)
+    actions = pl.DataFrame(table.get_add_actions())
+    if actions.is_empty():
+        return pl.DataFrame(schema={"path": pl.String, "size_bytes": pl.Int64} | {c: declared[c] for c in columns})
+    # The paths of the log are percent-encoded once more; a remove that does not undo this removes nothing.
+    paths = pl.col("path").map_elements(unquote, return_dtype=pl.String)
+    values = [pl.col("partition").struct.field(column).cast(declared[column]) for column in columns]
+    return actions.select(paths, "size_bytes", *values).sort(*columns, "path")
+
+
+def _adds(files: Iterable[DataFile]) -> list[AddAction]:
+    now = time.time_ns() // 1_000_000
+    return [AddAction(f.path, f.size_bytes, f.values, now, data_change=True, stats=f.stats) for f in files]
+
+
+def _removes(held: pl.DataFrame, contract: type[Contract]) -> list[RemoveAction]:
+    now = time.time_ns() // 1_000_000
+    return [
+        RemoveAction(
+            row["path"],
+            data_change=True,
+            deletion_timestamp=now,
+            size=row["size_bytes"],
+            partition_values={column: str(row[column]) for column in partition_by(contract)},
+        )
+        for row in held.iter_rows(named=True)
+    ]
+
+
+def _delta_schema(contract: type[Contract]) -> Schema:
+    """The contract as a Delta schema with the descriptions as comments.
+
+    Raises:
+        TypeError: a column's type would come back from the table as another one.
+    """
+    declared = pl.Schema(schema(contract))
+    delta = Schema.from_arrow(declared)
+    if pl.Schema(delta) != declared:
+        raise TypeError(f"{table_name(contract)}: Delta stores {pl.Schema(delta)}, not {declared}")
+    comments = descriptions(contract)
+    return Schema([Field(f.name, f.type, nullable=True, metadata={"comment": comments[f.name]}) for f in delta.fields])
+
+
+def _indexed_columns(contract: type[Contract]) -> list[str]:
+    """Columns worth minimum and maximum in the log when a table is compacted: no documents, no lists."""
+    unfit = {*partition_by(contract)}
+    return [c for c, dtype in schema(contract).items() if not (c in unfit or dtype.is_nested() or dtype == pl.Binary)]
+
+
+def _gained_columns(table: DeltaTable, contract: type[Contract]) -> list[str]:
+    """The contract's columns that the stored table lacks, in the contract's order.
+
+    Raises:
+        StoreConfigurationError: the table differs from its contract by anything else than nullable new columns.
+    """
+    stored, declared = dict(pl.Schema(table.schema())), schema(contract)
+    gained = [name for name in declared if name not in stored]
+    nullable = {name for name, column in contract.to_schema().columns.items() if column.nullable}
+    faults = [f"{name} is no longer declared" for name in stored if name not in declared]
+    faults += [f"{n} is {stored[n]}, declared {declared[n]}" for n in declared if n in stored and stored[n] != declared[n]]
+    faults += [f"{name} is new but not nullable" for name in gained if name not in nullable]
+    if tuple(table.metadata().partition_columns) != partition_by(contract):
+        faults.append(f"it is partitioned by {table.metadata().partition_columns}, declared {list(partition_by(contract))}")
+    if faults:
+        raise StoreConfigurationError(f"{table.table_uri}: the table does not match its contract: {'; '.join(faults)}")
+    return gained

@@ -22,6 +22,7 @@ LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 DATE_PLACEHOLDER = "{date}"
 
 MIB = 1024 * 1024
+_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
 class SettingsError(ValueError):
@@ -198,3 +199,10 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 def describe(settings: Settings) -> dict[str, Any]:
     """Every setting but the credentials, for logs and `--json`."""
     return {item.name: getattr(settings, item.name) for item in fields(settings) if item.repr}
+
+
+def secrets(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """The credentials of the environment, to be struck out of whatever is printed; the longest first."""
+    environ = os.environ if environ is None else environ
+    found = {value for name, value in environ.items() if name in _CREDENTIALS and value}
+    return tuple(sorted(found, key=len, reverse=True))

@@ -142,7 +142,9 @@ def days_in_store(store: Store, wanted: Pass) -> list[dt.date]:
 
 
 def _placed(objects: Sequence[Any], where: Pattern, wanted: Pass) -> pl.DataFrame:
-    columns = list(zip(*(item[: len(LISTING_SCHEMA)] for item in objects), strict=True)) or [[]] * len(LISTING_SCHEMA)
+    # A name that is not UTF-8 fits in no column; such an object is never fetched, so its key may be an escaped one.
+    storable = [item if item.utf8 else item._replace(key=item.key.encode("utf-8", "backslashreplace").decode()) for item in objects]
+    columns = list(zip(*storable, strict=True)) or [[]] * len(LISTING_SCHEMA)
     frame = pl.DataFrame(dict(zip(LISTING_SCHEMA, columns, strict=True)), schema=LISTING_SCHEMA)
     return place(frame, where, wanted.first_day, wanted.now.date())
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipelines.cli.demo_attempts import COMPANIES, TASKS, Document, Task, attempt, generator
-from pipelines.cli.demo_plots import PLOTS
+from pipelines.cli.demo_attempts import COMPANIES, TASKS, Task, attempt, generator
+from pipelines.cli.demo_plots import PLOTS, Document
 
-DAYS = tuple(dt.date(2026, 11, day) for day in (27, 28, 29))
+DAYS = tuple(dt.date(2026, 9, day) for day in (14, 15, 16))
 MARKER = ".scorehouse-demo"
 """A file with this name says that a folder is the demo's own, and may be written again."""
 
@@ -49,10 +49,10 @@ def plan() -> Iterator[Planned]:
         for arm in ("control", "treatment"):
             for task in TASKS[:4]:
                 for repeat in (1, 2):
-                    yield Planned("cmp-pricing-2026-11", arm, task, index, repeat, DAYS[repeat - 1])
+                    yield Planned("cmp-pricing-2026-09", arm, task, index, repeat, DAYS[repeat - 1])
             for task in TASKS[4:]:
                 for repeat in (1, 2, 3):
-                    yield Planned("cmp-operations-2026-11", arm, task, index, repeat, DAYS[repeat - 1])
+                    yield Planned("cmp-operations-2026-09", arm, task, index, repeat, DAYS[repeat - 1])
         for task in TASKS[::2]:
             yield Planned(None, "control", task, index, 1, DAYS[2])
 
@@ -60,9 +60,11 @@ def plan() -> Iterator[Planned]:
 def files(seed: int = 1) -> list[StoredFile]:
     """Every file of the store, sorted by key."""
     made = [*_attempts(seed)]
-    documents = [document for _planned, document in made if document.get("trajectory")]
-    stored = [*_arrivals(made, seed), *_curiosities(documents[0]), *_broken(documents[1])]
-    return sorted(stored, key=lambda file: file.key)
+    sound = [document for _planned, document in made if document.get("verification", {}).get("eligible")]
+    arrived = [*_arrivals(made, seed)]
+    copied = next(file for file in arrived if file.key.startswith(f"worldseq/{DAYS[0]}/cmp-"))
+    copy = copied._replace(key=f"worldseq/{DAYS[0]}/replayed/a copy.json")
+    return sorted([*arrived, copy, *_curiosities(sound[0]), *_broken(sound[1])])
 
 
 def write(folder: Path, seed: int = 1) -> int:
@@ -178,7 +180,6 @@ def _summary(cases: list[Document]) -> Document:
 
 def _curiosities(document: Document) -> Iterator[StoredFile]:
     """Unusual files that are nevertheless sound, or that lose to another one of the same attempt."""
-    yield _file(DAYS[0], "replayed/copy of the first.json", document)
     optimistic = _renamed(document, "att-optimist")
     optimistic["trajectory"][7]["minCashCents"] = -250_000
     optimistic["verification"] = {**optimistic["verification"], "verified": True, "eligible": True}

@@ -5,10 +5,11 @@ of error. Not here: what an artifact means, which objects are wanted, and what t
 (landing).
 """
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
+from pathlib import Path
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -17,11 +18,11 @@ import tenacity
 
 from pipelines.storage.failures import explaining, is_transient
 from pipelines.storage.local_objects import LocalObjects
-from pipelines.storage.objects import FailureReason, Fetched, ObjectInfo, Objects, from_nanoseconds, too_large
+from pipelines.storage.objects import FailureReason, Fetched, Level, ObjectInfo, Objects, from_nanoseconds, too_large
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.s3_objects import S3Objects
 
-__all__ = ["ArtifactStore", "FailureReason", "Fetched", "ObjectInfo"]
+__all__ = ["ArtifactStore", "FailureReason", "Fetched", "Level", "ObjectInfo"]
 
 LISTING_ATTEMPTS = 3  # few: most often a listing fails because the endpoint is wrong
 
@@ -46,12 +47,14 @@ class ArtifactStore:
         """
         self._looking(self._objects.check)
 
-    def list_folders(self, prefix: str = "") -> list[str]:
-        """Names of the folders directly below `prefix` ("" is the root), sorted; links are left out.
+    def list_level(self, prefix: str = "") -> Level:
+        """The folders and objects directly below `prefix` ("" is the root); links are left out.
 
-        Raises: as `list_objects`.
+        Raises:
+            StoreError: as `list_objects`.
         """
-        return sorted(self._looking(lambda: self._objects.folders(_checked(prefix))))
+        found = self._looking(lambda: self._objects.level(prefix.removesuffix("/")))
+        return Level(sorted(found.folders), sorted(found.objects, key=attrgetter("key")))
 
     def list_objects(self, prefix: str = "") -> list[ObjectInfo]:
         """Every object below the folder `prefix` ("" is the root), sorted by key; local links are not followed.
@@ -62,8 +65,8 @@ class ArtifactStore:
             StoreConfigurationError: bad credentials, a missing bucket or root folder.
             StoreUnavailableError: the store does not answer, or keeps failing.
         """
-        found = self._looking(lambda: self._objects.listed(_checked(prefix)))
-        found.sort(key=lambda info: info.key)
+        found = self._looking(lambda: self._objects.listed(prefix.removesuffix("/")))
+        found.sort(key=attrgetter("key"))
         return found
 
     def fetch(self, objects: Sequence[ObjectInfo], limit_bytes: int | None = None) -> list[Fetched]:
@@ -88,7 +91,7 @@ class ArtifactStore:
             return S3Objects(parts.netloc, parts.path.strip("/"), self.options, self.concurrency, self.attempts)
         if kind == "memory":
             return MemoryObjects("/" + self.url.removeprefix("memory://").strip("/"))
-        return LocalObjects(os.path.abspath(self.url.removeprefix("file://")))
+        return LocalObjects(str(Path(self.url.removeprefix("file://")).absolute()))
 
     def _looking(self, look: Callable[[], T]) -> T:
         looking = tenacity.Retrying(
@@ -112,10 +115,12 @@ class MemoryObjects:
         if not fsspec.filesystem("memory").isdir(self.root):
             raise FileNotFoundError(2, "No such folder", self.root)
 
-    def folders(self, prefix: str) -> list[str]:
-        """Names of the folders directly below `prefix`."""
+    def level(self, prefix: str) -> Level:
+        """What stands directly below the folder `prefix`."""
         below = len(prefix) + 1 if prefix else 0
-        return list({info.key[below:].split("/")[0] for info in self.listed(prefix) if "/" in info.key[below:]})
+        found = self.listed(prefix)
+        folders = {info.key[below:].split("/")[0] for info in found if "/" in info.key[below:]}
+        return Level(list(folders), [info for info in found if "/" not in info.key[below:]])
 
     def listed(self, prefix: str) -> list[ObjectInfo]:
         """Every object below the folder `prefix`."""
@@ -141,15 +146,3 @@ class MemoryObjects:
         if limit_bytes is not None and len(content) > limit_bytes:
             return too_large(info.uri, len(content), limit_bytes)
         return Fetched(info.uri, content)
-
-
-def _checked(prefix: str) -> str:
-    """The prefix without outer slashes.
-
-    Raises:
-        ValueError: a step of it is empty or leads elsewhere.
-    """
-    prefix = prefix.strip("/")
-    if prefix and any(step in ("", ".", "..") for step in prefix.split("/")):
-        raise ValueError(f"{prefix!r} is not a folder below the root")
-    return prefix

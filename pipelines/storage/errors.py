@@ -10,7 +10,7 @@ class StoreError(Exception):
 
 
 class StoreConfigurationError(StoreError):
-    """Nothing will work until a setting changes: credentials, a missing bucket or folder, an unknown option or scheme."""
+    """Nothing works until a setting changes: credentials, a missing bucket or folder, an unknown option or scheme."""
 
 
 class StoreUnavailableError(StoreError):

@@ -6,15 +6,20 @@ written (`tables`).
 https://docs.dagster.io/guides/build/io-managers/defining-a-custom-io-manager
 """
 
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 import polars as pl
 
-from assets.contract import Contract
+from assets.contract import Contract, table_name
+from pipelines.partitions import DAY, RULES, day_of
+from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
 
 CONTRACT_METADATA_KEY = "scorehouse/contract"  # asset definition metadata: the table name
+FINGERPRINT_METADATA_KEY = "input_fingerprint"  # output metadata that is also noted in the commit
 
 
 class DeltaTables(dg.IOManager):
@@ -27,12 +32,76 @@ class DeltaTables(dg.IOManager):
     def __init__(
         self, tables: Tables, contracts: Iterable[type[Contract]], commit_metadata: Mapping[str, str] | None = None
     ) -> None:
-        raise NotImplementedError
+        self._tables = tables
+        self._contracts = {table_name(contract): contract for contract in contracts}
+        self._commit_metadata = dict(commit_metadata or {})
 
     def handle_output(self, context: dg.OutputContext, obj: pl.LazyFrame | pl.DataFrame) -> None:
-        """Replace the run's partition keys with `obj`; fails where the run has none."""
-        raise NotImplementedError
+        """Replace the run's partition keys with `obj`.
+
+        Raises:
+            ValueError: the run has no partition keys.
+            ContractError: `obj` does not fulfil its contract; nothing is written.
+            StoreError: the table cannot be written; nothing is committed.
+        """
+        contract = self._contract(context.definition_metadata, context.asset_key)
+        keys = table_keys(context.asset_partition_keys, context.asset_key)
+        started = time.monotonic()
+        commit = self._tables.replace(contract, obj, keys, self._noted(context))
+        context.add_output_metadata(
+            {
+                "dagster/row_count": commit.rows,
+                "dagster/uri": self._tables.uri(contract),
+                "bytes": commit.bytes,
+                "version": commit.version,
+                "seconds": round(time.monotonic() - started, 3),
+            }
+        )
 
     def load_input(self, context: dg.InputContext) -> pl.LazyFrame:
-        """The upstream table, pruned to the partition keys that the input maps to."""
-        raise NotImplementedError
+        """The upstream table, pruned to the partition keys that the input maps to.
+
+        Raises:
+            ValueError: the input maps to no partition keys.
+            StoreError: the table cannot be read.
+        """
+        upstream = context.upstream_output
+        metadata = upstream.definition_metadata if upstream else context.definition_metadata
+        contract = self._contract(metadata, context.asset_key)
+        return self._tables.scan(contract, table_keys(context.asset_partition_keys, context.asset_key))
+
+    def _contract(self, metadata: Mapping[str, Any], asset: dg.AssetKey) -> type[Contract]:
+        name = metadata.get(CONTRACT_METADATA_KEY)
+        if name not in self._contracts:
+            known = ", ".join(sorted(self._contracts))
+            told = f"{asset.to_user_string()}: {CONTRACT_METADATA_KEY} is {name!r}, but the tables are {known}"
+            raise dg.DagsterInvalidDefinitionError(told)
+        return self._contracts[name]
+
+    def _noted(self, context: dg.OutputContext) -> dict[str, str]:
+        """What the commit records: run, code version, input fingerprint, and what was given to the IO manager."""
+        noted = {"run_id": context.run_id, "code_version": context.asset_spec.code_version}
+        noted[FINGERPRINT_METADATA_KEY] = context.output_metadata.get(FINGERPRINT_METADATA_KEY)
+        return self._commit_metadata | {name: _plain(value) for name, value in noted.items() if value is not None}
+
+
+def table_keys(keys: Sequence[str], asset: dg.AssetKey) -> list[PartitionKey]:
+    """Dagster's partition keys as partition keys of a table.
+
+    Raises:
+        ValueError: there are none. Dagster runs a reversed range as a success over nothing.
+    """
+    if not keys:
+        raise ValueError(f"{asset.to_user_string()}: the run has no partition keys; is its range reversed?")
+    return [_table_key(key) for key in keys]
+
+
+def _table_key(key: str) -> PartitionKey:
+    if not isinstance(key, dg.MultiPartitionKey):
+        return {"landed_on": day_of(key)}
+    parts = key.keys_by_dimension
+    return {"landed_on": day_of(parts[DAY]), "rules": parts[RULES]}
+
+
+def _plain(value: object) -> str:
+    return str(value.value) if isinstance(value, dg.MetadataValue) else str(value)

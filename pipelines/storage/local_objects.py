@@ -7,8 +7,9 @@ import errno
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from pipelines.storage.objects import Fetched, ObjectInfo, from_nanoseconds, too_large
+from pipelines.storage.objects import Fetched, Level, ObjectInfo, from_nanoseconds, too_large
 
 READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in a file's place must not block
 CHUNK_BYTES = 2**20
@@ -25,18 +26,21 @@ class LocalObjects:
         with os.scandir(self.root):
             pass
 
-    def folders(self, prefix: str) -> list[str]:
-        """Names of the folders directly below `prefix`; links are left out."""
-        if not self._is_folder(prefix):
-            return []
-        with os.scandir(self._path(prefix)) as entries:
-            return [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+    def level(self, prefix: str) -> Level:
+        """Folders and regular files directly below `prefix`; links are left out."""
+        folders: list[str] = []
+        objects = list(self._files(f"{prefix}/" if prefix else "", folders)) if self._is_folder(prefix) else []
+        return Level([folder.rstrip("/").rpartition("/")[2] for folder in folders], objects)
 
     def listed(self, prefix: str) -> list[ObjectInfo]:
         """Every regular file below `prefix`; links are not followed, neither to files nor to folders."""
         if not self._is_folder(prefix):
             return []
-        return list(self._walk(prefix))
+        pending = [f"{prefix}/" if prefix else ""]
+        found: list[ObjectInfo] = []
+        while pending:
+            found += self._files(pending.pop(), pending)
+        return found
 
     def fetched(self, objects: Sequence[ObjectInfo], limit_bytes: int | None) -> list[Fetched]:
         """The files' bytes; where one is gone, the root must still be there."""
@@ -45,50 +49,44 @@ class LocalObjects:
             self.check()
         return outcomes
 
-    def _path(self, key: str) -> str:
-        return f"{self.root}/{key}" if key else self.root
-
     def _is_folder(self, prefix: str) -> bool:
         """Whether `prefix` is a folder below the root that is reached without following a link; the root must exist."""
         self.check()
-        steps = prefix.split("/") if prefix else []
-        for depth in range(1, len(steps) + 1):
-            path = self._path("/".join(steps[:depth]))
-            if os.path.islink(path) or not os.path.isdir(path):
+        path = Path(self.root)
+        for step in prefix.split("/") if prefix else ():
+            path /= step
+            if step in ("", ".", "..") or path.is_symlink() or not path.is_dir():
                 return False
         return True
 
-    def _walk(self, prefix: str) -> Iterator[ObjectInfo]:
-        pending = [f"{prefix}/" if prefix else ""]
+    def _files(self, folder: str, folders: list[str]) -> Iterator[ObjectInfo]:
+        """The files of one folder (a key that ends in "/", or "" for the root); its folders are added to `folders`."""
+        try:
+            entries = os.scandir(f"{self.root}/{folder}")
+        except FileNotFoundError:
+            return  # removed since its parent was read
         url = f"file://{self.root}/"
-        while pending:
-            folder = pending.pop()
-            try:
-                entries = os.scandir(f"{self.root}/{folder}")
-            except FileNotFoundError:
-                continue  # removed since its parent was read
-            with entries:
-                for entry in entries:
-                    key = folder + entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        pending.append(f"{key}/")
-                    elif entry.is_file(follow_symlinks=False):
-                        try:
-                            status = entry.stat(follow_symlinks=False)
-                        except FileNotFoundError:
-                            continue
-                        modified, size = status.st_mtime_ns, status.st_size
-                        # The inode tells apart a file that was replaced by one of the same size and time.
-                        etag = f"{modified:x}-{size:x}-{status.st_ino:x}"
-                        last_modified = from_nanoseconds(modified)
-                        if key.isascii() or _is_utf8(key):
-                            yield ObjectInfo(url + key, key, etag, size, last_modified)
-                        else:
-                            yield ObjectInfo(url + _escaped(key), key, etag, size, last_modified, utf8=False)
+        with entries:
+            for entry in entries:
+                key, utf8 = folder + entry.name, True
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(f"{key}/")
+                elif entry.is_file(follow_symlinks=False):
+                    try:
+                        status = entry.stat(follow_symlinks=False)
+                    except FileNotFoundError:
+                        continue
+                    if not key.isascii():
+                        utf8 = _is_utf8(key)
+                        key = key if utf8 else os.fsencode(key).decode("utf-8", "backslashreplace")
+                    modified, size = status.st_mtime_ns, status.st_size
+                    # The inode tells apart a file that was replaced by one of the same size and time.
+                    etag = f"{modified:x}-{size:x}-{status.st_ino:x}"
+                    yield ObjectInfo(url + key, key, etag, size, from_nanoseconds(modified), utf8)
 
     def _read(self, info: ObjectInfo, limit_bytes: int | None) -> Fetched:
         try:
-            descriptor = os.open(self._path(info.key), READ_FLAGS)
+            descriptor = os.open(f"{self.root}/{info.key}", READ_FLAGS)
         except OSError as error:
             return _failed(info.uri, error)
         try:
@@ -117,9 +115,7 @@ def _failed(uri: str, error: OSError) -> Fetched:
     detail = error.strerror or type(error).__name__
     if isinstance(error, FileNotFoundError):
         return Fetched(uri, None, "vanished", detail)
-    if error.errno == errno.EACCES:
-        return Fetched(uri, None, "forbidden", detail)
-    return Fetched(uri, None, "unreadable", detail)
+    return Fetched(uri, None, "forbidden" if error.errno == errno.EACCES else "unreadable", detail)
 
 
 def _is_utf8(name: str) -> bool:
@@ -128,7 +124,3 @@ def _is_utf8(name: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _escaped(name: str) -> str:
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -16,12 +16,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class ObjectInfo(NamedTuple):
     """One object as the listing shows it."""
 
-    uri: str  # URL of the store + key, always valid UTF-8: bytes of a local name that are not are escaped as `\\xff`
-    key: str  # path below the root with "/"; holds surrogate escapes where `utf8` is false
+    uri: str  # URL of the store + key
+    key: str  # path below the root with "/"; bytes of a local name that are not UTF-8 are escaped as `\\xff`
     etag: str  # changes whenever the content does
     size_bytes: int
     last_modified: datetime  # UTC
-    utf8: bool = True  # whether the key is valid UTF-8
+    utf8: bool = True  # false where the key had to be escaped; such an object cannot be fetched
 
 
 class Fetched(NamedTuple):
@@ -33,14 +33,21 @@ class Fetched(NamedTuple):
     detail: str | None = None
 
 
+class Level(NamedTuple):
+    """What stands directly below a folder."""
+
+    folders: list[str]  # names, sorted, with surrogate escapes; links are left out
+    objects: list[ObjectInfo]  # sorted by key
+
+
 class Objects(Protocol):
     """A store of one kind, below one root. Errors are the library's own; `ArtifactStore` explains them."""
 
     def check(self) -> None:
         """Raise unless the root exists and may be listed."""
 
-    def folders(self, prefix: str) -> list[str]:
-        """Names of the folders directly below `prefix`."""
+    def level(self, prefix: str) -> Level:
+        """What stands directly below the folder `prefix`, in any order."""
 
     def listed(self, prefix: str) -> list[ObjectInfo]:
         """Every object below the folder `prefix`."""
@@ -50,7 +57,7 @@ class Objects(Protocol):
 
 
 def from_nanoseconds(nanoseconds: int) -> datetime:
-    """The UTC time of a count since 1970, to the microsecond; beyond what a datetime holds, the nearest that it does."""
+    """The UTC time of a count since 1970, to the microsecond; outside of what a datetime holds, its limit."""
     try:
         return EPOCH + timedelta(microseconds=nanoseconds // 1000)
     except OverflowError:

@@ -100,9 +100,12 @@ def store_options(url: str, variables: Mapping[str, str]) -> StoreOptions:
     for name in given:
         if name not in KNOWN and not name.startswith(LEFT_TO_OTHERS):
             near = get_close_matches(name, KNOWN, n=1)
-            raise StoreConfigurationError(f"{name}: unknown storage option" + (f"; did you mean {near[0]}?" if near else ""))
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise StoreConfigurationError(f"{name}: unknown storage option{hint}")
     key, secret, token = _credentials(given)
     endpoint = given.get("AWS_ENDPOINT_URL_S3") or given.get("AWS_ENDPOINT_URL")
+    if endpoint and not (endpoint.startswith(("http://", "https://")) and urlsplit(endpoint).hostname):
+        raise StoreConfigurationError("AWS_ENDPOINT_URL: not an http:// or https:// URL")
     plain_http = (endpoint or "").startswith("http://")
     if plain_http and not _boolean(given, "AWS_ALLOW_HTTP", default=True):
         raise StoreConfigurationError("AWS_ALLOW_HTTP is false, but AWS_ENDPOINT_URL is an http:// address")

@@ -6,10 +6,11 @@ transaction that makes the files part of a table (`tables`).
 
 import io
 import json
-import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -17,7 +18,7 @@ import fsspec
 import polars as pl
 
 from assets.contract import Contract, ContractError, conform, key, partition_by, schema, table_name
-from pipelines.storage.failures import explaining
+from pipelines.storage.failures import STORAGE_ERRORS, explaining
 from pipelines.storage.options import StoreOptions, scheme
 
 PartitionKey = Mapping[str, object]  # every partition column of the table -> its value
@@ -25,6 +26,7 @@ PartitionKey = Mapping[str, object]  # every partition column of the table -> it
 BATCH_BYTES = 32 * 2**20  # rows of a stream are gathered up to this size before they are validated
 HELD_BYTES = 128 * 2**20  # rows are held back up to this size before they become files
 ROW_GROUP_BYTES = 32 * 2**20  # so that a reader's memory is bounded too
+LARGEST_ROW_GROUP = 500_000  # rows
 WRITERS = 4
 LONGEST_DIRECTORY = 200  # bytes; most file systems allow 255
 NULL_DIRECTORY = "__HIVE_DEFAULT_PARTITION__"  # readers take it for null
@@ -134,7 +136,7 @@ class PartitionFiles:
             parts = batch.partition_by(self._columns, as_dict=True, include_key=False, maintain_order=True)
         for values, part in parts.items():
             self._held.setdefault(values, []).append(part)
-            self._held_bytes += part.estimated_size()
+            self._held_bytes += int(part.estimated_size())
         if self._held_bytes >= HELD_BYTES:
             self._flush()
 
@@ -147,13 +149,13 @@ class PartitionFiles:
     def _write_file(self, number: int, values: tuple[object, ...], parts: list[pl.DataFrame]) -> DataFile:
         rows = pl.concat(parts)
         buffer = io.BytesIO()
-        rows_per_group = max(1, rows.height * ROW_GROUP_BYTES // max(1, rows.estimated_size()))
+        rows_per_group = max(1, rows.height * ROW_GROUP_BYTES // max(1, int(rows.estimated_size())))
         rows.write_parquet(
             buffer,
             compression="zstd",
             compression_level=1,
             statistics=self._statistics,
-            row_group_size=min(rows_per_group, 500_000),
+            row_group_size=min(rows_per_group, LARGEST_ROW_GROUP),
         )
         named = {column: _text(value) for column, value in zip(self._columns, values, strict=True)}
         folders = "/".join(_directory(column, text) for column, text in named.items())
@@ -167,9 +169,9 @@ class PartitionFiles:
         if len(self._hashes) <= 1 or not pl.concat(self._hashes).is_duplicated().any():
             return
         written = scan_files([f"{self._uri}/{file.path}" for file in self.files], self._contract, self._options)
-        repeated = written.group_by(self._key).len().filter(pl.col("len") > 1).head(SHOWN_KEYS).collect(engine="streaming")
+        repeated = written.group_by(self._key).len().filter(pl.col("len") > 1).collect(engine="streaming")
         if not repeated.is_empty():
-            shown = repeated.drop("len").rows()
+            shown = repeated.drop("len").head(SHOWN_KEYS).rows()
             raise ContractError(f"{table_name(self._contract)}: {', '.join(self._key)} is not unique: {shown}")
 
 
@@ -195,7 +197,7 @@ def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     size = 0
     for batch in frame.collect_batches(engine="streaming", maintain_order=True):
         gathered.append(batch)
-        size += batch.estimated_size()
+        size += int(batch.estimated_size())
         if size >= BATCH_BYTES:
             yield pl.concat(gathered)
             gathered, size = [], 0
@@ -216,13 +218,11 @@ def _put(uri: str, content: bytes, options: StoreOptions) -> None:
         if scheme(uri) == "s3":
             fsspec.filesystem("s3", **options.fsspec).pipe_file(uri, content)
             return
-        os.makedirs(os.path.dirname(uri), exist_ok=True)
-        with open(uri, "wb") as file:
-            file.write(content)
+        path = Path(uri)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
 
 
 def _remove(uri: str, options: StoreOptions) -> None:
-    try:
+    with suppress(*STORAGE_ERRORS):  # the failure that led here is the one to report; vacuum finds what is left
         fsspec.filesystem(scheme(uri), **options.fsspec).rm_file(uri)
-    except Exception:  # noqa: BLE001 - the failure that led here is the one to report; vacuum finds what is left
-        return

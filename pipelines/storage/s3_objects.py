@@ -5,10 +5,10 @@ and endpoints (`options`).
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC
-from typing import Any
+from typing import Any, TypeVar
 
 import fsspec
 import tenacity
@@ -16,11 +16,13 @@ from botocore.exceptions import ClientError
 from fsspec.asyn import sync
 
 from pipelines.storage.failures import ADVICE, is_transient
-from pipelines.storage.objects import Fetched, ObjectInfo, too_large
+from pipelines.storage.objects import Fetched, Level, ObjectInfo, too_large
 from pipelines.storage.options import StoreOptions
 
 VANISHED = ("NoSuchKey", "NoSuchVersion", "NotFound", "404")
 FORBIDDEN = ("AccessDenied", "Forbidden", "403", "AllAccessDisabled")
+
+T = TypeVar("T")
 
 
 class TruncatedError(ConnectionError):
@@ -39,33 +41,34 @@ class S3Objects:
 
     def check(self) -> None:
         """Raise unless the bucket exists and may be listed."""
-        self._run(self._first_page())
+        self._run(self._first_page)
 
-    def folders(self, prefix: str) -> list[str]:
-        """Names of the folders directly below `prefix`."""
-        return self._run(self._folders(prefix))
+    def level(self, prefix: str) -> Level:
+        """What stands directly below the folder `prefix`."""
+        return self._run(self._level, prefix)
 
     def listed(self, prefix: str) -> list[ObjectInfo]:
         """Every object below the folder `prefix`; folder markers (keys that end in "/") are none."""
-        return self._run(self._listed(prefix))
+        return self._run(self._listed, prefix)
 
     def fetched(self, objects: Sequence[ObjectInfo], limit_bytes: int | None) -> list[Fetched]:
         """The objects' bytes, `concurrency` requests at a time."""
-        return self._run(self._fetched(objects, limit_bytes))
+        return self._run(self._fetched, objects, limit_bytes)
 
     @property
     def _filesystem(self) -> Any:
         return fsspec.filesystem("s3", **self.options.fsspec)  # fsspec caches the instance, and with it the connections
 
-    def _run(self, coroutine: Any) -> Any:
-        return sync(self._filesystem.loop, lambda: coroutine)
+    def _run(self, call: Callable[..., Coroutine[Any, Any, T]], *arguments: Any) -> T:
+        result: T = sync(self._filesystem.loop, call, *arguments)
+        return result
 
     def _key(self, key: str) -> str:
         return f"{self.folder}/{key}" if self.folder else key
 
     def _below(self, prefix: str) -> str:
         """The S3 prefix of everything below a folder; "" for the whole bucket."""
-        folder = self._key(prefix).strip("/") if prefix else self.folder
+        folder = self._key(prefix) if prefix else self.folder
         return f"{folder}/" if folder else ""
 
     async def _pages(self, **arguments: Any) -> AsyncIterator[dict[str, Any]]:
@@ -77,27 +80,24 @@ class S3Objects:
         client = await self._filesystem.set_session()
         await client.list_objects_v2(Bucket=self.bucket, Prefix=self._below(""), MaxKeys=1)
 
-    async def _folders(self, prefix: str) -> list[str]:
+    async def _level(self, prefix: str) -> Level:
         below = self._below(prefix)
-        pages = self._pages(Prefix=below, Delimiter="/")
-        found = [common["Prefix"] async for page in pages for common in page.get("CommonPrefixes", ())]
-        return [name[len(below) :].rstrip("/") for name in found]
+        level = Level([], [])
+        async for page in self._pages(Prefix=below, Delimiter="/"):
+            level.folders.extend(common["Prefix"][len(below) : -1] for common in page.get("CommonPrefixes", ()))
+            level.objects.extend(self._objects(page))
+        return level
 
     async def _listed(self, prefix: str) -> list[ObjectInfo]:
-        skipped = len(self._below(""))
-        root = f"s3://{self.bucket}/{self._below('')}"
-        return [
-            ObjectInfo(
-                root + entry["Key"][skipped:],
-                entry["Key"][skipped:],
-                entry["ETag"].strip('"'),
-                entry["Size"],
-                entry["LastModified"].astimezone(UTC),
-            )
-            async for page in self._pages(Prefix=self._below(prefix))
-            for entry in page.get("Contents", ())
-            if not entry["Key"].endswith("/")
-        ]
+        return [info async for page in self._pages(Prefix=self._below(prefix)) for info in self._objects(page)]
+
+    def _objects(self, page: dict[str, Any]) -> Iterator[ObjectInfo]:
+        root = self._below("")
+        for entry in page.get("Contents", ()):
+            if not entry["Key"].endswith("/"):
+                uri = f"s3://{self.bucket}/{entry['Key']}"
+                etag, modified = entry["ETag"].strip('"'), entry["LastModified"].astimezone(UTC)
+                yield ObjectInfo(uri, entry["Key"][len(root) :], etag, entry["Size"], modified)
 
     async def _fetched(self, objects: Sequence[ObjectInfo], limit_bytes: int | None) -> list[Fetched]:
         client = await self._filesystem.set_session()
@@ -138,7 +138,8 @@ class S3Objects:
             content: bytes = await body.read()
         unchanged = answer["ETag"].strip('"') == info.etag
         if len(content) != announced or (unchanged and len(content) != info.size_bytes):
-            raise TruncatedError(f"{info.uri}: {len(content)} of {info.size_bytes if unchanged else announced} bytes came")
+            expected = info.size_bytes if unchanged else announced
+            raise TruncatedError(f"{info.uri}: {len(content)} of {expected} bytes came")
         return Fetched(info.uri, content)
 
 

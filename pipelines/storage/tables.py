@@ -9,30 +9,35 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md
 """
 
 import json
-import os
 import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
 import tenacity
 from deltalake import CommitProperties, DeltaTable, Field, Schema
-from deltalake.exceptions import CommitFailedError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
 from assets.contract import Contract, descriptions, partition_by, schema, table_name
 from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
-from pipelines.storage.failures import explained, explaining, is_transient
+from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is_transient
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
 
 COMMIT_ATTEMPTS = 60
 LOOK_ATTEMPTS = 4
 LONGEST_WAIT_SECONDS = 1.0
+JITTER = random.SystemRandom()  # processes that start together must not wait alike
 SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
+
+
+class _ConflictError(Exception):
+    """The commit did not happen, as far as is known; a new snapshot tells."""
 
 
 class Commit(NamedTuple):
@@ -61,7 +66,7 @@ class Tables:
         """The URL without a trailing slash; a local one as an absolute path."""
         if scheme(self.url) == "s3":
             return self.url.rstrip("/")
-        return os.path.abspath(self.url.removeprefix("file://"))
+        return str(Path(self.url.removeprefix("file://")).absolute())
 
     def uri(self, contract: type[Contract]) -> str:
         """Where the table is."""
@@ -105,10 +110,14 @@ class Tables:
         try:
             table = self._open(contract, version)
         except TableNotFoundError:
-            raise StoreConfigurationError(f"{self.uri(contract)}: there is no such table yet; run the pipeline first") from None
+            raise StoreConfigurationError(
+                f"{self.uri(contract)}: there is no such table yet; run the pipeline first"
+            ) from None
         held = _held(table, contract)
         if keys is not None:
-            held = held.join(partition_keys(contract, keys), on=partition_by(contract), how="semi", maintain_order="left")
+            held = held.join(
+                partition_keys(contract, keys), on=partition_by(contract), how="semi", maintain_order="left"
+            )
         return scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
 
     def replace(
@@ -121,7 +130,8 @@ class Tables:
         """Make `keys` hold exactly the rows of `frame`, in one atomic commit that touches no other partition key.
 
         A LazyFrame runs through the streaming engine in bounded memory. Each batch is proven against the contract;
-        nothing is committed unless all of them pass. `metadata` (run id, rule set digest, ...) goes into the commit.
+        nothing is committed unless all of them pass. `metadata` (run id, rule set digest, ...) goes into the commit,
+        and so do the keys.
 
         Raises:
             ContractError: schema or values differ from the contract, or a row lies outside `keys`; nothing is written.
@@ -134,45 +144,48 @@ class Tables:
         table = self._ready(contract)
         files = writer.write(frame)
         noted = {**(metadata or {}), "partition_keys": json.dumps(replaced.rows(named=True), default=str)}
-        return self._commit(contract, table, replaced, writer, files, noted)
-
-    def _commit(
-        self,
-        contract: type[Contract],
-        table: DeltaTable,
-        replaced: pl.DataFrame,
-        writer: PartitionFiles,
-        files: list[DataFile],
-        metadata: Mapping[str, str],
-    ) -> Commit:
-        """Commit `files` in the place of what `replaced` holds, again from a new snapshot after each conflict."""
-        uri = self.uri(contract)
-        removed = 0
         for attempt in range(COMMIT_ATTEMPTS):
             held = _held(table, contract).join(replaced, on=partition_by(contract), how="semi")
             if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost
-                return _committed(table.version(), files, removed)
-            removed = held.height
+                return _committed(table.version(), files, 0)
             try:
-                table.create_write_transaction(
-                    [*_adds(files), *_removes(held, contract)],
-                    mode="append",  # of actions: the removes are among them
-                    schema=table.schema(),
-                    partition_by=list(partition_by(contract)),
-                    commit_properties=CommitProperties(dict(metadata), max_commit_retries=SINGLE_ATTEMPT),
-                )
-            except Exception as error:
-                if not (isinstance(error, CommitFailedError) or is_transient(error)):
-                    raise explained(error, f"{uri}: cannot commit", self.options) from None
-                time.sleep(random.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
+                self._commit(table, contract, [*_adds(files), *_removes(held, contract)], noted)
+            except _ConflictError:
+                time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
                 table = self._open(contract)
             else:
-                return _committed(table.version() + 1, files, removed)
+                return _committed(table.version() + 1, files, held.height)
         writer.discard()
-        raise StoreUnavailableError(f"{uri}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again")
+        raise StoreUnavailableError(
+            f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
+        )
+
+    def _commit(
+        self,
+        table: DeltaTable,
+        contract: type[Contract],
+        actions: list[AddAction | RemoveAction],
+        metadata: Mapping[str, str],
+    ) -> None:
+        """Commit `actions` as the version after the snapshot `table`, or raise `_ConflictError` to be tried again.
+
+        Files stay where they are when this fails otherwise: a commit whose answer was lost may have happened.
+        """
+        try:
+            table.create_write_transaction(
+                actions,
+                mode="append",  # of actions: the removes are among them
+                schema=table.schema(),
+                partition_by=list(partition_by(contract)),
+                commit_properties=CommitProperties(dict(metadata), max_commit_retries=SINGLE_ATTEMPT),
+            )
+        except STORAGE_ERRORS as error:
+            if isinstance(error, CommitFailedError) or is_transient(error):
+                raise _ConflictError from None
+            raise explained(error, f"{self.uri(contract)}: cannot commit", self.options) from None
 
     def _ready(self, contract: type[Contract]) -> DeltaTable:
-        """The table as its contract wants it, created or migrated where need be; any race is settled by looking again."""
+        """The table as its contract wants it, created or migrated where need be; races are settled by looking again."""
         for _ in range(COMMIT_ATTEMPTS):
             try:
                 table = self._open(contract)
@@ -182,10 +195,14 @@ class Tables:
             gained = _gained_columns(table, contract)
             if not gained:
                 return table
-            note = CommitProperties({"migration": f"added columns {', '.join(gained)}"}, max_commit_retries=SINGLE_ATTEMPT)
+            note = CommitProperties(
+                {"migration": f"added columns {', '.join(gained)}"}, max_commit_retries=SINGLE_ATTEMPT
+            )
             with explaining(f"{self.uri(contract)}: cannot add columns", self.options):
                 try:
-                    table.alter.add_columns([f for f in _delta_schema(contract).fields if f.name in gained], commit_properties=note)
+                    table.alter.add_columns(
+                        [f for f in _delta_schema(contract).fields if f.name in gained], commit_properties=note
+                    )
                 except CommitFailedError:
                     continue
         raise StoreUnavailableError(f"{self.uri(contract)}: the table could not be created or migrated; run it again")
@@ -204,12 +221,12 @@ class Tables:
                     storage_options=dict(self.options.object_store),
                     commit_properties=CommitProperties(max_commit_retries=SINGLE_ATTEMPT),
                 )
-            except Exception as error:
+            except DeltaError as error:
                 if not (isinstance(error, CommitFailedError) or "already exists" in str(error)):
                     raise  # else another process was first
 
     def _open(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
-        """The table's snapshot. `TableNotFoundError` is the one answer that means missing; every other failure raises."""
+        """The table's snapshot. Only `TableNotFoundError` means that it is missing; every other failure is one."""
         looking = tenacity.Retrying(
             retry=tenacity.retry_if_exception(is_transient),
             stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
@@ -222,7 +239,7 @@ class Tables:
             )
         except TableNotFoundError:
             raise
-        except Exception as error:
+        except STORAGE_ERRORS as error:
             raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
 
 
@@ -291,10 +308,14 @@ def _gained_columns(table: DeltaTable, contract: type[Contract]) -> list[str]:
     gained = [name for name in declared if name not in stored]
     nullable = {name for name, column in contract.to_schema().columns.items() if column.nullable}
     faults = [f"{name} is no longer declared" for name in stored if name not in declared]
-    faults += [f"{n} is {stored[n]}, declared {declared[n]}" for n in declared if n in stored and stored[n] != declared[n]]
+    faults += [
+        f"{n} is {stored[n]}, declared {declared[n]}" for n in declared if n in stored and stored[n] != declared[n]
+    ]
     faults += [f"{name} is new but not nullable" for name in gained if name not in nullable]
     if tuple(table.metadata().partition_columns) != partition_by(contract):
-        faults.append(f"it is partitioned by {table.metadata().partition_columns}, declared {list(partition_by(contract))}")
+        faults.append(
+            f"it is partitioned by {table.metadata().partition_columns}, declared {list(partition_by(contract))}"
+        )
     if faults:
         raise StoreConfigurationError(f"{table.table_uri}: the table does not match its contract: {'; '.join(faults)}")
     return gained

@@ -1,0 +1,148 @@
+"""DuckDB over the tables: every table a view of its name, and `<table>_current` beside it.
+
+Here: which views there are and what a query may do (one SELECT; no files, no network, no settings). Not here: the
+command line, and how an answer is printed (`sql`). The views read the Delta tables as Arrow datasets, with filters and
+columns pushed down: DuckDB's own Delta and S3 extensions would have to be downloaded.
+
+https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable
+
+import duckdb
+from deltalake import DeltaTable
+from deltalake.exceptions import TableNotFoundError
+
+from assets.attempts.contract import Attempts
+from assets.contract import Contract, descriptions, schema, table_name
+from assets.landing.contract import RawArtifacts
+from assets.rulesets.loader import current, load_all
+from assets.tables import TABLES
+from assets.vocabulary import SHAPES
+from pipelines.build import table_store
+from pipelines.cli.output import CommandError, UsageError
+from pipelines.settings import Settings
+from pipelines.storage.failures import explaining
+from pipelines.storage.tables import Tables
+
+CURRENT = "_current"
+LOCKED_DOWN = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+# The winner of an attempt across landing days, best first; within a day `attempts` holds the winner already.
+PRECEDENCE = (
+    f"list_position({list(SHAPES)}, shape), finalized_at DESC NULLS LAST, landed_on DESC, last_modified DESC, uri DESC"
+)
+ABSENT = re.compile(r"Table with name (\S+) does not exist")
+
+
+def connect(settings: Settings, query: str, as_of: dt.datetime | None = None) -> duckdb.DuckDBPyConnection:
+    """A locked connection with the views that `query` mentions; all of them where it mentions none.
+
+    Args:
+        settings: where the tables are, and the rule sets.
+        query: the SELECT that will be asked.
+        as_of: read each table as it was then; default the newest version.
+
+    Raises:
+        StoreError: a table cannot be read.
+        RuleSetError: no rule set is current.
+    """
+    words = {word.lower().removesuffix(CURRENT) for word in re.findall(r"\w+", query)}
+    wanted = {name for name in TABLES if name in words} or set(TABLES)
+    if wanted != {table_name(RawArtifacts)}:
+        wanted.add(table_name(Attempts))  # decides what is current
+    rules_id = current(load_all(settings.rulesets)).id
+    connection = duckdb.connect(":memory:", config=LOCKED_DOWN)
+    connection.execute("SET TimeZone = 'UTC'")
+    for name, table in open_tables(table_store(settings), wanted, as_of):
+        connection.register(name, table.to_pyarrow_dataset())
+    present = {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
+    for name in [name for name in TABLES if name in present]:
+        if name in {table_name(RawArtifacts), table_name(Attempts)} or table_name(Attempts) in present:
+            connection.execute(f"CREATE TEMP VIEW {name}{CURRENT} AS {current_rows(TABLES[name], rules_id)}")
+        _comment(connection, TABLES[name])
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def open_tables(
+    store: Tables, names: Iterable[str], as_of: dt.datetime | None = None
+) -> Iterable[tuple[str, DeltaTable]]:
+    """Those of the named tables that exist, as they are or were.
+
+    Raises:
+        StoreError: a table cannot be read.
+    """
+    for name in [name for name in TABLES if name in set(names)]:
+        uri = store.uri(TABLES[name])
+        with explaining(f"{uri}: cannot read the table", store.options):
+            try:
+                table = DeltaTable(uri, storage_options=dict(store.options.object_store))
+            except TableNotFoundError:
+                continue
+            if as_of is not None:
+                table.load_as_version(as_of)
+        yield name, table
+
+
+def current_rows(contract: type[Contract], rules_id: str) -> str:
+    """The SELECT behind `<table>_current`."""
+    name, columns = table_name(contract), schema(contract)
+    if contract is Attempts:
+        return f"SELECT * FROM {name} QUALIFY row_number() OVER (PARTITION BY attempt_id ORDER BY {PRECEDENCE}) = 1"
+    if contract is RawArtifacts:
+        latest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
+        return f"SELECT * FROM {name} QUALIFY {latest}"
+    conditions = []
+    if "attempt_id" in columns and "stage" not in columns:  # a quarantined document lost to nothing
+        winners = f"SELECT attempt_id, landed_on FROM {table_name(Attempts)}{CURRENT}"
+        # Figures of a whole document belong to no attempt.
+        conditions.append(f"(attempt_id IS NULL OR (attempt_id, landed_on) IN ({winners}))")
+    if "rules" in columns:
+        conditions.append(f"rules = '{rules_id}'")
+    return f"SELECT * FROM {name}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
+
+
+def ask(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.DuckDBPyRelation:
+    """The answer to one SELECT, not yet computed.
+
+    Raises:
+        UsageError: it is not exactly one SELECT, or DuckDB refuses it; the message is DuckDB's, on one line.
+        CommandError: it names a table that does not exist.
+    """
+    try:
+        statements = connection.extract_statements(query)
+        if [statement.type for statement in statements] != [duckdb.StatementType.SELECT]:
+            raise UsageError("write exactly one SELECT statement; nothing else is run")
+        relation: duckdb.DuckDBPyRelation | None = connection.sql(query)
+    except duckdb.Error as error:
+        raise explained(error) from error
+    if relation is None:
+        raise UsageError("the statement gives no rows; write one SELECT statement")
+    return relation
+
+
+def explained(error: duckdb.Error) -> CommandError:
+    """What DuckDB says, for people."""
+    message = str(error).split("\n\n")[0]
+    absent = ABSENT.search(message)
+    if absent:
+        name = absent[1]
+        if name.lower().removesuffix(CURRENT) in TABLES:
+            return CommandError(f"the table {name} does not exist yet; `scorehouse run` makes it, `scorehouse tables` lists")
+        return UsageError(f"there is no table {name}; `scorehouse tables` lists what exists")
+    if isinstance(error, duckdb.PermissionException):
+        return UsageError(f"a query reads the tables only, no files and no network ({message})")
+    return UsageError(message)
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, contract: type[Contract]) -> None:
+    for column, text in descriptions(contract).items():
+        quoted = text.replace("'", "''")
+        connection.execute(f"COMMENT ON COLUMN {table_name(contract)}.\"{column}\" IS '{quoted}'")

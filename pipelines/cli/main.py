@@ -1,0 +1,152 @@
+"""The entry point `scorehouse`: which verbs there are, and what becomes of an error.
+
+Here: the root command. Not here: any verb; each has a module of its own, which is imported when it is called, so that
+`scorehouse --help` does not wait for the libraries of all of them.
+"""
+
+import difflib
+import importlib
+import importlib.metadata
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
+
+from assets.rulesets.loader import RuleSetError
+from pipelines.cli.output import CommandError, UsageError, inert
+from pipelines.settings import SettingsError, secrets
+from pipelines.storage.errors import StoreConfigurationError, StoreError
+
+VERBS = {
+    "demo": "Make a seeded example store, run everything on it, and say what came out.",
+    "run": "Land new artifacts, verify them, and score them under the active rule sets.",
+    "sql": "Answer one SELECT over the tables.",
+    "tables": "Show which tables exist, or the columns of one.",
+    "quarantine": "List and show the documents that could not be used, and why.",
+    "rules": "List the rule sets, or show every constant of one.",
+    "doctor": "Check the artifacts, the tables, Dagster's storage and the rule sets.",
+    "ui": "Start Dagster's web interface on this workspace.",
+}
+DEBUG = "--debug"
+FAILED, MISUSED = 1, 2
+
+
+class Verbs(TyperGroup):
+    """The verbs, each imported when it is called; every error ends as one line and an exit status."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The names of the verbs."""
+        del ctx
+        return list(VERBS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The verb of that name."""
+        del ctx
+        if cmd_name not in VERBS:
+            near = difflib.get_close_matches(cmd_name, VERBS, n=1)
+            raise UsageError(f"there is no verb {cmd_name!r}" + (f"; did you mean {near[0]}?" if near else ""))
+        return typer.main.get_command(importlib.import_module(f"pipelines.cli.{cmd_name}").app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The verbs with their one line of help, without importing them."""
+        del ctx
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
+        """Run and exit: 0 done, 1 failed, 2 wrong usage or configuration."""
+        given = sys.argv[1:] if args is None else list(args)
+        # A hostile or foreign character must not end a listing on a terminal that cannot show it.
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        try:
+            kept = [argument for argument in given if argument != DEBUG]
+            status = super().main(kept, **{**extra, "standalone_mode": False})
+        except Exception as error:  # noqa: BLE001 - the one place where every error becomes a line and a status
+            status = report(error, debug=DEBUG in given)
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def report(error: Exception, *, debug: bool) -> int:
+    """Say on stderr what went wrong, in one line, and give the exit status; never shows a credential."""
+    if type(error).__name__ == "NoArgsIsHelpError" and isinstance(error, TyperException):
+        sys.stderr.write(error.format_message() + "\n")
+        return MISUSED
+    message, status = explain(error)
+    lines = [f"scorehouse: {inert(' '.join(message.split()))}"]
+    if debug:
+        lines = [*"".join(traceback.format_exception(error)).rstrip().split("\n"), *lines]
+    for line in lines:
+        text = inert(line)
+        for secret in secrets():
+            text = text.replace(secret, "***")
+        sys.stderr.write(text + "\n")
+    return status
+
+
+def explain(error: Exception) -> tuple[str, int]:
+    """The line that says what happened, and the exit status."""
+    cause: BaseException | None = error
+    while cause is not None:
+        match cause:
+            case CommandError():
+                return str(cause), cause.status
+            case SettingsError() | StoreConfigurationError() | RuleSetError():
+                return str(cause), MISUSED
+            case StoreError():
+                return str(cause), FAILED
+            case TyperException():
+                where = getattr(getattr(cause, "ctx", None), "command_path", "scorehouse")
+                return f"{cause.format_message()} (see {where} --help)", cause.exit_code
+        # Dagster wraps what an asset or a resource raised.
+        cause = getattr(cause, "user_exception", None) or cause.__cause__
+    return f"unexpected {type(error).__name__}: {error} (run it again with {DEBUG} for the traceback)", FAILED
+
+
+app = typer.Typer(
+    name="scorehouse",
+    cls=Verbs,
+    help="From a store of agent-evaluation artifacts to trusted, versioned result tables.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+
+def version() -> str:
+    """The installed version."""
+    try:
+        return importlib.metadata.version("scorehouse")
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown (not installed)"
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"scorehouse {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+    _debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error; may stand anywhere.")] = False,
+) -> None:
+    """Options of every verb."""
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="scorehouse")
+
+
+if __name__ == "__main__":
+    main()

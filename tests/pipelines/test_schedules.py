@@ -1,0 +1,31 @@
+"""The nightly window: yesterday and the look-back, in UTC."""
+
+import datetime as dt
+
+import dagster as dg
+import pytest
+
+from pipelines.jobs import RANGE_END, RANGE_START
+from pipelines.schedules import nightly, window
+
+AT = dt.datetime(2026, 11, 30, 2, 0, tzinfo=dt.UTC)
+
+
+@pytest.mark.parametrize(
+    ("now", "days", "first", "last"),
+    [
+        (AT, 7, dt.date(2026, 11, 22), dt.date(2026, 11, 29)),
+        (AT, 0, dt.date(2026, 11, 29), dt.date(2026, 11, 29)),
+        (AT.astimezone(dt.timezone(dt.timedelta(hours=-8))), 0, dt.date(2026, 11, 29), dt.date(2026, 11, 29)),
+        (dt.datetime(2020, 1, 3, tzinfo=dt.UTC), 7, dt.date(2020, 1, 1), dt.date(2020, 1, 2)),
+    ],
+)
+def test_the_window(now: dt.datetime, days: int, first: dt.date, last: dt.date) -> None:
+    assert window(now, days) == (first, last)
+
+
+def test_a_night_is_one_run_over_the_window() -> None:
+    request = nightly(7).evaluate_tick(dg.build_schedule_context(scheduled_execution_time=AT)).run_requests
+    assert request is not None
+    (only,) = request
+    assert (only.tags[RANGE_START], only.tags[RANGE_END]) == ("2026-11-22", "2026-11-29")

@@ -206,3 +206,8 @@ def secrets(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
     environ = os.environ if environ is None else environ
     found = {value for name, value in environ.items() if name in _CREDENTIALS and value}
     return tuple(sorted(found, key=len, reverse=True))
+
+
+def child_environment(settings: Settings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for a process that must come to the same settings, Dagster included."""
+    return {**(os.environ if environ is None else environ), "DAGSTER_HOME": str(settings.dagster_home)}

@@ -1,7 +1,7 @@
-"""What every kernel starts from: the attempts that are scored, numbered, and the rows of other tables keyed by them.
+"""What every kernel starts from: the attempts that are scored, and the rows of other tables that belong to them.
 
-Here: which attempts have evidence that is scored, the number that stands for (attempt_id, landed_on) inside the kernels,
-and the value that a named day metric has. Not here: what any of it decides.
+Here: which attempts have evidence that is scored, their order, and the value that a named day metric has. Not here: what
+any of it decides.
 """
 
 import polars as pl
@@ -12,11 +12,11 @@ KEY = ["attempt_id", "landed_on"]
 """An attempt on a landing day: the same attempt may stand on several days, each with a document of its own."""
 
 ROW = "row"
-"""Number of a scored attempt, by landing day and attempt: joins on it cost a fraction of those on `KEY`."""
+"""Number of a scored attempt, by landing day and attempt: the order of results, and a cheap key for joins."""
 
 
 def scored(attempts: pl.LazyFrame) -> pl.LazyFrame:
-    """The attempts that are scored from evidence (completed, with a task contract), numbered in order of `KEY`."""
+    """The attempts that are scored from evidence (completed, with a task contract), numbered in order."""
     return (
         attempts.filter(pl.col("outcome") == "completed", pl.col("has_evidence"))
         .sort("landed_on", "attempt_id")
@@ -24,15 +24,15 @@ def scored(attempts: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def of(numbered: pl.LazyFrame, table: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows of `table` that belong to the numbered attempts, with `ROW` instead of `KEY`."""
-    return table.join(numbered.select(*KEY, ROW), on=KEY).drop(KEY)
+def numbered(table: pl.LazyFrame, index: str, attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows of `table` that belong to the scored attempts, with `ROW` and a number of their own as `index`."""
+    return table.with_row_index(index).join(attempts.select(*KEY, ROW), on=KEY)
 
 
 def metric_value() -> pl.Expr:
     """The day's value of the metric that the column `metric` names; null where it is null or nobody registered it.
 
-    Cents and counts stay below 2**53: as doubles they are exact.
+    Cents and counts are at most 2**53: as doubles they are exact.
     """
     return pl.coalesce(
         pl.when(pl.col("metric") == name).then(pl.col(column).cast(pl.Float64)) for name, column in DAY_METRICS.items()

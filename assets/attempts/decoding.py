@@ -17,7 +17,7 @@ from assets.contract import Contract, empty, schema, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
 from assets.landing.manifest import MANIFEST_COLUMNS, latest
-from assets.sources.documents import Document, Limits
+from assets.sources.documents import CANDIDATES, SIDE_FILES, Document, Limits
 from assets.sources.registry import DECODERS
 
 FETCH_DETAIL = ("fetch_detail", "sha256")
@@ -120,3 +120,44 @@ def decode(
         if progress:
             progress("decoding", done, rows.height)
     return _resolved(spool, candidates, side_files, quarantine, documents=rows.height)
+
+
+def _resolved(
+    spool: Spool,
+    candidates: Sequence[pl.DataFrame],
+    side_files: Sequence[pl.DataFrame],
+    quarantine: Sequence[pl.DataFrame],
+    documents: int,
+) -> Decoded:
+    """The tables that the winners leave, and the quarantine with the losers."""
+    recorded = _scan(spool, RecordedValues)
+    resolution = resolve(_stacked(candidates, CANDIDATES), recorded, _stacked(side_files, SIDE_FILES))
+    winners = resolution.winners.lazy()
+    tables = {}
+    for contract in PARTS:
+        frame = _scan(spool, contract)
+        if contract is RecordedValues:
+            kept = frame.join(resolution.recorded.lazy(), on="document", how="semi")
+        elif contract is Attempts:
+            kept = frame.drop("identical_copies").join(winners, on="document", how="inner")
+        else:
+            kept = frame.join(winners, on="document", how="semi")
+        tables[table_name(contract)] = kept.select(list(schema(contract)))
+    refused = pl.concat([empty(Quarantine), *quarantine, resolution.quarantine])
+    tables[table_name(Quarantine)] = refused.sort(pl.all()).lazy()
+    counts = refused.group_by("stage", "reason").len().sort("stage", "reason")
+    return Decoded(
+        tables,
+        documents=documents,
+        attempts=resolution.winners.height,
+        identical_copies=int(resolution.winners["identical_copies"].sum()),
+        quarantined={f"{stage}/{reason}": count for stage, reason, count in counts.iter_rows()},
+    )
+
+
+def _scan(spool: Spool, contract: type[Contract]) -> pl.LazyFrame:
+    return spool.scan(table_name(contract), {"document": pl.Int64(), **schema(contract)})
+
+
+def _stacked(frames: Sequence[pl.DataFrame], columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    return pl.concat([pl.DataFrame(schema=columns), *frames])

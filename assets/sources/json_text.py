@@ -136,7 +136,8 @@ def _int(text: str) -> float:
     return int(text) if len(text) <= LONGEST_INTEGER else _overflow(text)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object with these members in document order."""
     value = dict(pairs)
     if len(value) == len(pairs):
         return value
@@ -145,7 +146,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return repeated
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_int=_int, parse_constant=_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=as_object, parse_float=_float, parse_int=_int, parse_constant=_constant)
 
 
 def shown(value: Any) -> str:

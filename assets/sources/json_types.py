@@ -141,7 +141,7 @@ def _reader(info: inspect.Type) -> Reader:  # noqa: PLR0911 - one return per typ
             return _text
         case inspect.BoolType():
             return _boolean
-        case inspect.AnyType():
+        case inspect.AnyType() | inspect.RawType():
             return _anything
         case _:
             raise TypeError(f"no reading for {info}")

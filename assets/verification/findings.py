@@ -52,6 +52,33 @@ def reasons(*cases: tuple[pl.Expr, str]) -> pl.Expr:
     return pl.coalesce([pl.when(holds).then(pl.lit(reason)) for holds, reason in cases])
 
 
+def below(value: pl.Expr, limit: pl.Expr, slack: float) -> pl.Expr:
+    """Whether a computed double is below its limit, counting |value - limit| <= slack * max(1, |limit|) as equal."""
+    equal = limit.is_finite() & (limit - value <= slack * pl.max_horizontal(pl.lit(1.0), limit.abs()))
+    return (value < limit) & ~equal
+
+
+def extremes(low: str, high: str, lower: str, upper: str) -> dict[str, pl.Expr]:
+    """Observations of values held against a lower and an upper bound, either of which may be null.
+
+    Observed and worst: the value nearest to, or furthest beyond, a bound, the earlier of equals; the limit is that
+    bound. `low` and `high` name the columns of the lowest and the highest value; their first days are in `<name>_day`.
+    """
+    below, above = pl.col(lower) - pl.col(low), pl.col(high) - pl.col(upper)
+    earlier = pl.col(f"{high}_day") < pl.col(f"{low}_day")
+    use_high = above.is_not_null() & (below.is_null() | (above > below) | ((above == below) & earlier))
+
+    def choose(of_high: str, of_low: str) -> pl.Expr:
+        return pl.when(use_high).then(pl.col(of_high)).when(below.is_not_null()).then(pl.col(of_low))
+
+    return {
+        "observed": choose(high, low),
+        "limit": choose(upper, lower),
+        "worst_value": choose(high, low),
+        "worst_day": choose(f"{high}_day", f"{low}_day"),
+    }
+
+
 def judged(finding: Finding) -> list[pl.Expr]:
     """`outcome`, `reason` and the observations of a frame's rows, typed as in `predicate_results`.
 

@@ -6,7 +6,7 @@ Each function is the finding of one kind, over a frame of task predicates beside
 
 import polars as pl
 
-from assets.verification.findings import Finding, reasons
+from assets.verification.findings import Finding, extremes, reasons
 
 NO_TRAJECTORY = reasons((pl.col("days").is_null(), "no_trajectory"))
 MIN, MAX = pl.col("min_cents"), pl.col("max_cents")
@@ -32,7 +32,7 @@ def spending_budget() -> Finding:
 
 def cash_floor() -> Finding:
     """The lowest cash inside every day is at least the minimum. Observed and worst: the lowest of all."""
-    lowest = pl.col("min_cash_cents")
+    lowest = pl.col("floor_low")
     return Finding(
         fault=reasons((MIN.is_null(), "vacuous_contract")),
         unseen=NO_TRAJECTORY,
@@ -41,7 +41,7 @@ def cash_floor() -> Finding:
         observed=lowest,
         limit=MIN,
         worst_value=lowest,
-        worst_day=pl.col("min_cash_cents_day"),
+        worst_day=pl.col("floor_low_day"),
         first_breach_day=pl.col("first_breach_day"),
         **_days("floor_days"),
     )
@@ -74,23 +74,34 @@ def horizon() -> Finding:
     )
 
 
+def beyond() -> pl.Expr:
+    """Whether a day of the trajectory breaks the money predicate: what is worth a look at single days."""
+    kind = pl.col("kind")
+    return (
+        pl.when(kind == "spending_budget")
+        .then(pl.col("spent") > MAX)
+        .when(kind == "cash_floor")
+        .then(pl.col("floor_low") < MIN)
+        .when(kind == "cash_bounds")
+        .then(_outside("cash"))
+        .when(kind == "price_bounds")
+        .then(_outside("price"))
+        .otherwise(pl.lit(value=False))
+    )
+
+
+def _outside(name: str) -> pl.Expr:
+    return (pl.col(f"{name}_low") < MIN).fill_null(value=False) | (pl.col(f"{name}_high") > MAX).fill_null(value=False)
+
+
 def _within(name: str) -> Finding:
     low, high = pl.col(f"{name}_low"), pl.col(f"{name}_high")
-    # How far the extremes lie beyond their bounds, negative inside; the upper one is told only where it is the worse.
-    below, above = MIN - low, high - MAX
-    upper = (above > below).fill_null(below.is_null())
-    worst = pl.when(upper).then(pl.when(MAX.is_not_null()).then(high)).otherwise(low)
     return Finding(
         fault=reasons((MIN.is_null() & MAX.is_null(), "vacuous_contract"), (MIN > MAX, "vacuous_contract")),
         unseen=NO_TRAJECTORY,
         breach=reasons((low < MIN, "breach"), (high > MAX, "breach")),
-        observed=worst,
-        limit=pl.when(worst.is_not_null()).then(pl.when(upper).then(MAX).otherwise(MIN)),
-        worst_value=worst,
-        worst_day=pl.when(worst.is_not_null()).then(
-            pl.when(upper).then(f"{name}_high_day").otherwise(f"{name}_low_day")
-        ),
         first_breach_day=pl.col("first_breach_day"),
+        **extremes(f"{name}_low", f"{name}_high", "min_cents", "max_cents"),
     )
 
 

@@ -1,70 +1,77 @@
-"""What a trajectory says about a predicate: per attempt in one pass, and per day only where a day decides.
+"""What a trajectory says about predicates: per attempt in one pass, and day by day only where a day decides.
 
-Here: aggregates and look-ups of days. Not here: limits and outcomes.
+Here: aggregates and look-ups of days. Not here: outcomes.
 """
 
 import polars as pl
 
-from assets.assessments.evidence import ROW, metric_value
+from assets.assessments.evidence import KEY, metric_value
+from assets.attempts.contract import DAY_METRICS, MAX_DAY
 
-PREDICATE = [ROW, "position"]
-"""One constraint or objective of one attempt, within its own list of the contract."""
+PREDICATE = "predicate"
+"""Number of a constraint or objective of a scored attempt."""
+
+# A day rides in the low bits of the cents that it belongs to, so that one minimum finds the lowest value and the first
+# day that has it; 64 bits hold both, since |cents| <= 10^13 and days are at most `MAX_DAY`.
+DAYS = 2 ** MAX_DAY.bit_length()
+LOWEST = ("floor_low", "cash_low", "price_low")
+HIGHEST = ("cash_high", "price_high")
 
 
 def facts(days: pl.LazyFrame) -> pl.LazyFrame:
-    """One row per attempt that has a trajectory.
+    """One row per attempt that has a trajectory, by `KEY`.
 
-    Columns: `days` present, `last_day`, `day_gap` (the days up to the last one are not exactly 0..last), `spent` with
-    `spend_days`, and for the lowest cash inside a day, the cash of a day, and the prices: extremes, the first day that
-    has each, and on how many days they are known.
+    Columns: `days` present, `last_day`, `day_gap` (the days up to the last one are not exactly 0..last), `spent`, the
+    numbers of days whose spend, floor, cash and price are known, and the extremes of floor, cash and price, each with
+    its first `_day`.
     """
-    cents = daily_extremes(days)
-    first_day = {
-        f"{name}_day": pl.col("day").filter(pl.col(name) == getattr(pl.col(name), extreme)()).min()
-        for name, extreme in EXTREMES.items()
-    }
-    return cents.group_by(ROW).agg(
+    day = pl.col("day")
+    tagged = daily(days).with_columns(
+        *(pl.col(name) * DAYS + day for name in LOWEST), *(pl.col(name) * DAYS + (DAYS - 1 - day) for name in HIGHEST)
+    )
+    found = tagged.group_by(KEY).agg(
         days=pl.len().cast(pl.Int64),
-        last_day=pl.col("day").max(),
+        last_day=day.max(),
         spent=pl.col("spend_cents").sum(),
         spend_days=pl.col("spend_cents").count().cast(pl.Int64),
-        floor_days=pl.col("min_cash_cents").count().cast(pl.Int64),
-        cash_days=(pl.col("min_cash_cents").is_not_null() & pl.col("cash_cents").is_not_null()).sum().cast(pl.Int64),
+        floor_days=pl.col("floor_low").count().cast(pl.Int64),
+        cash_days=pl.col("cash_known").sum().cast(pl.Int64),
         price_days=pl.col("price_low").count().cast(pl.Int64),
-        **{name: getattr(pl.col(name), extreme)() for name, extreme in EXTREMES.items()},
-        **first_day,
-    ).with_columns(day_gap=pl.col("days") != pl.col("last_day") + 1)
+        **{name: pl.col(name).min() for name in LOWEST},
+        **{name: pl.col(name).max() for name in HIGHEST},
+    )
+    return found.with_columns(
+        *(pl.col(name).floordiv(DAYS) for name in (*LOWEST, *HIGHEST)),
+        day_gap=pl.col("days") != pl.col("last_day") + 1,
+        **{f"{name}_day": pl.col(name).mod(DAYS) for name in LOWEST},
+        **{f"{name}_day": DAYS - 1 - pl.col(name).mod(DAYS) for name in HIGHEST},
+    )
 
 
-EXTREMES = {"min_cash_cents": "min", "cash_low": "min", "cash_high": "max", "price_low": "min", "price_high": "max"}
-
-
-def daily_extremes(days: pl.LazyFrame) -> pl.LazyFrame:
-    """Per day the lowest and highest cash and price, cents, beside the day's spend."""
+def daily(days: pl.LazyFrame) -> pl.LazyFrame:
+    """Per day the lowest cash inside it (`floor_low`), and the extremes of cash and prices, cents, beside the spend."""
     prices = pl.col("prices").list.eval(pl.element().struct.field("cents"))
-    return days.select(
-        ROW,
-        "day",
-        "spend_cents",
-        "min_cash_cents",
-        "cash_cents",
-        cash_low=pl.min_horizontal("min_cash_cents", "cash_cents"),
-        cash_high=pl.max_horizontal("min_cash_cents", "cash_cents"),
+    low, end = pl.col("min_cash_cents"), pl.col("cash_cents")
+    return days.with_columns(
+        floor_low=low,
+        cash_known=low.is_not_null() & end.is_not_null(),
+        cash_low=pl.min_horizontal(low, end),
+        cash_high=pl.max_horizontal(low, end),
         price_low=prices.list.min(),
         price_high=prices.list.max(),
     )
 
 
 def first_breaches(broken: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`PREDICATE` and `first_breach_day` of the money predicates in `broken`, which carry their limits and `kind`.
+    """`PREDICATE` and `first_breach_day` of the money predicates in `broken`, by `KEY` with their limits and `kind`.
 
     A spending budget is broken on the day on which the running total passes it.
     """
-    daily = daily_extremes(days).join(broken, on=ROW).sort(*PREDICATE, "day")
-    kind = pl.col("kind")
+    limits = broken.select(PREDICATE, *KEY, "kind", "min_cents", "max_cents")
+    kind, running = pl.col("kind"), pl.col("spend_cents").cum_sum().over(PREDICATE, order_by="day")
     low = (
         pl.when(kind == "cash_floor")
-        .then("min_cash_cents")
+        .then("floor_low")
         .when(kind == "cash_bounds")
         .then("cash_low")
         .when(kind == "price_bounds")
@@ -72,49 +79,46 @@ def first_breaches(broken: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
     )
     high = (
         pl.when(kind == "spending_budget")
-        .then(pl.col("spend_cents").cum_sum().over(PREDICATE))
+        .then(running)
         .when(kind == "cash_bounds")
         .then("cash_high")
         .when(kind == "price_bounds")
         .then("price_high")
     )
-    beyond = (low < pl.col("min_cents")) | (high > pl.col("max_cents"))
-    return daily.filter(beyond).group_by(PREDICATE).agg(first_breach_day=pl.col("day").min())
-
-
-def windows(objectives: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`PREDICATE` and what the days of an objective's window say: none where no day of it is present.
-
-    Columns: `observed_days` with a value, `lowest` and `highest` with the first day of each, `first_breach_day`.
-    """
-    inside = (
-        objectives.select(*PREDICATE, "metric", "from_day", "to_day", "min_value", "max_value")
-        .join(days, on=ROW)
-        .filter(pl.col("day").is_between("from_day", "to_day"))
-        .select(*PREDICATE, "day", "min_value", "max_value", value=metric_value())
-        .filter(pl.col("value").is_not_null())
-    )
-    value, day = pl.col("value"), pl.col("day")
-    return inside.group_by(PREDICATE).agg(
-        observed_days=pl.len().cast(pl.Int64),
-        lowest=value.min(),
-        lowest_day=day.filter(value == value.min()).min(),
-        highest=value.max(),
-        highest_day=day.filter(value == value.max()).min(),
-        first_breach_day=day.filter((value < pl.col("min_value")) | (value > pl.col("max_value"))).min(),
-    )
-
-
-def ends(growths: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`PREDICATE`, `base` and `end`: a growth's metric on its two days, null where absent."""
-    values = days.join(growths.select(*PREDICATE, "metric", "from_day", "to_day"), on=ROW).filter(
-        (pl.col("day") == pl.col("from_day")) | (pl.col("day") == pl.col("to_day"))
-    )
     return (
-        values.with_columns(value=metric_value())
+        daily(days.join(limits, on=KEY))
+        .filter((low < pl.col("min_cents")) | (high > pl.col("max_cents")))
+        .group_by(PREDICATE)
+        .agg(first_breach_day=pl.col("day").min())
+    )
+
+
+def named_days(declared: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
+    """`PREDICATE` and what the days say that an objective or a growth names: no row where no such day has a value.
+
+    Of an objective's window: `known_days` with a value, `lowest` and `highest` with the first `_day` of each, and
+    `first_outside`, the first day whose value is out of bounds. Of a growth: the values `base` and `end` of its days.
+    """
+    wanted = declared.filter(pl.col("kind").is_in(["objective", "growth"])).select(
+        PREDICATE, *KEY, "kind", "metric", "from_day", "to_day", "min_value", "max_value"
+    )
+    day, first, last, value = pl.col("day"), pl.col("from_day"), pl.col("to_day"), pl.col("value")
+    window = pl.col("kind") == "objective"
+    return (
+        days.select(*KEY, "day", *DAY_METRICS.values())
+        .join(wanted, on=KEY)
+        .filter((day == first) | (day == last) | (window & day.is_between(first, last)))
+        .select(PREDICATE, "day", "from_day", "to_day", "min_value", "max_value", value=metric_value())
+        .filter(value.is_not_null())
         .group_by(PREDICATE)
         .agg(
-            base=pl.col("value").filter(pl.col("day") == pl.col("from_day")).max(),
-            end=pl.col("value").filter(pl.col("day") == pl.col("to_day")).max(),
+            known_days=pl.len().cast(pl.Int64),
+            lowest=value.min(),
+            lowest_day=day.filter(value == value.min()).min(),
+            highest=value.max(),
+            highest_day=day.filter(value == value.max()).min(),
+            first_outside=day.filter((value < pl.col("min_value")) | (value > pl.col("max_value"))).min(),
+            base=value.filter(day == first).max(),
+            end=value.filter(day == last).max(),
         )
     )

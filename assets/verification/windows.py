@@ -1,7 +1,6 @@
 """Predicates on the days that they name: objectives over a window, and growth between two days.
 
-Each function is the finding of one kind, over a frame of task predicates beside `trajectory.windows` or
-`trajectory.ends`. A required day that is absent or null fails: the player had to reach it.
+Each function is the finding of one kind, over a frame of task predicates beside `trajectory.named_days`. A required day that is absent or null fails: the player had to reach it.
 """
 
 import polars as pl
@@ -10,7 +9,7 @@ from assets.attempts.contract import DAY_METRICS, TrajectoryDays
 from assets.contract import schema
 from assets.rulesets.loader import RuleSet
 from assets.assessments.evidence import is_registered
-from assets.verification.findings import Finding, reasons
+from assets.verification.findings import Finding, below, extremes, reasons
 from assets.verification.money import NO_TRAJECTORY
 
 WHOLE_METRICS = [name for name, column in DAY_METRICS.items() if schema(TrajectoryDays)[column].is_integer()]
@@ -24,10 +23,7 @@ def objective() -> Finding:
     lower, upper = pl.col("min_value"), pl.col("max_value")
     lowest, highest = pl.col("lowest"), pl.col("highest")
     first, last = pl.col("from_day"), pl.col("to_day")
-    required, observed = last - first + 1, pl.col("observed_days").fill_null(0)
-    below, above = lower - lowest, highest - upper
-    above_is_worse = (above > below).fill_null(below.is_null())
-    worst = pl.when(above_is_worse).then(pl.when(upper.is_not_null()).then(highest)).otherwise(lowest)
+    required, observed = last - first + 1, pl.col("known_days").fill_null(0)
     fault = reasons(
         (~is_registered(), "unknown_metric"),
         (first > last, "vacuous_contract"),
@@ -40,16 +36,11 @@ def objective() -> Finding:
         breach=reasons(
             (lowest < lower, "breach"), (highest > upper, "breach"), (observed < required, "value_missing")
         ),
-        observed=worst,
-        limit=pl.when(worst.is_not_null()).then(pl.when(above_is_worse).then(upper).otherwise(lower)),
-        worst_value=worst,
-        worst_day=pl.when(worst.is_not_null()).then(
-            pl.when(above_is_worse).then("highest_day").otherwise("lowest_day")
-        ),
-        first_breach_day=pl.col("first_breach_day"),
+        first_breach_day=pl.col("first_outside"),
         required_days=required,
         observed_days=observed,
         missing_days=required - observed,
+        **extremes("lowest", "highest", "min_value", "max_value"),
     )
 
 
@@ -62,8 +53,9 @@ def growth(rules: RuleSet) -> Finding:
     """
     base, end = pl.col("base"), pl.col("end")
     ratio, delta = pl.col("min_ratio"), pl.col("min_delta")
-    grown = ratio * base
-    slack = pl.when(pl.col("metric").is_in(WHOLE_METRICS)).then(0.0).otherwise(_slack(delta, rules))
+    grown, gained = ratio * base, end - base
+    whole = pl.col("metric").is_in(WHOLE_METRICS)
+    slack = rules.comparison.slack
     observed = base.is_not_null().cast(pl.Int64) + end.is_not_null().cast(pl.Int64)
     return Finding(
         fault=reasons(
@@ -73,8 +65,8 @@ def growth(rules: RuleSet) -> Finding:
         breach=reasons(
             (base.is_null() | end.is_null(), "value_missing"),
             (ratio.is_not_null() & (base <= 0), "base_not_positive"),
-            (end < grown - _slack(grown, rules), "below_ratio"),
-            (end - base < delta - slack, "below_delta"),
+            (below(end, grown, slack), "below_ratio"),
+            (pl.when(whole).then(gained < delta).otherwise(below(gained, delta, slack)), "below_delta"),
         ),
         observed=end,
         limit=pl.max_horizontal(grown, base + delta),
@@ -82,8 +74,3 @@ def growth(rules: RuleSet) -> Finding:
         observed_days=observed,
         missing_days=2 - observed,
     )
-
-
-def _slack(limit: pl.Expr, rules: RuleSet) -> pl.Expr:
-    """How far below the limit a computed double still counts as equal to it."""
-    return rules.comparison.slack * pl.max_horizontal(pl.lit(1.0), limit.abs())

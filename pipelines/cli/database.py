@@ -9,7 +9,7 @@ https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
 
 import datetime as dt
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import duckdb
 from deltalake import DeltaTable
@@ -17,18 +17,18 @@ from deltalake.exceptions import TableNotFoundError
 
 from assets.attempts.contract import Attempts
 from assets.contract import Contract, descriptions, schema, table_name
-from assets.landing.contract import RawArtifacts
+from assets.landing.contract import Quarantine, RawArtifacts
 from assets.rulesets.loader import current, load_all
 from assets.tables import TABLES
 from assets.vocabulary import SHAPES
-from pipelines.build import table_store
 from pipelines.cli.output import CommandError, UsageError
 from pipelines.settings import Settings
 from pipelines.storage.failures import explaining
+from pipelines.storage.options import store_options
 from pipelines.storage.tables import Tables
 
 CURRENT = "_current"
-LOCKED_DOWN = {
+LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": False,
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -60,7 +60,7 @@ def connect(settings: Settings, query: str, as_of: dt.datetime | None = None) ->
     rules_id = current(load_all(settings.rulesets)).id
     connection = duckdb.connect(":memory:", config=LOCKED_DOWN)
     connection.execute("SET TimeZone = 'UTC'")
-    for name, table in open_tables(table_store(settings), wanted, as_of):
+    for name, table in open_tables(stored(settings), wanted, as_of):
         connection.register(name, table.to_pyarrow_dataset())
     present = {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
     for name in [name for name in TABLES if name in present]:
@@ -71,9 +71,14 @@ def connect(settings: Settings, query: str, as_of: dt.datetime | None = None) ->
     return connection
 
 
+def stored(settings: Settings) -> Tables:
+    """The tables of the settings; nothing is created."""
+    return Tables(settings.tables, store_options(settings.tables, settings.aws))
+
+
 def open_tables(
     store: Tables, names: Iterable[str], as_of: dt.datetime | None = None
-) -> Iterable[tuple[str, DeltaTable]]:
+) -> Iterator[tuple[str, DeltaTable]]:
     """Those of the named tables that exist, as they are or were.
 
     Raises:
@@ -92,21 +97,21 @@ def open_tables(
 
 
 def current_rows(contract: type[Contract], rules_id: str) -> str:
-    """The SELECT behind `<table>_current`."""
+    """The query behind `<table>_current`."""
     name, columns = table_name(contract), schema(contract)
     if contract is Attempts:
-        return f"SELECT * FROM {name} QUALIFY row_number() OVER (PARTITION BY attempt_id ORDER BY {PRECEDENCE}) = 1"
+        return f"FROM {name} QUALIFY row_number() OVER (PARTITION BY attempt_id ORDER BY {PRECEDENCE}) = 1"
     if contract is RawArtifacts:
         latest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
-        return f"SELECT * FROM {name} QUALIFY {latest}"
+        return f"FROM {name} QUALIFY {latest}"
     conditions = []
-    if "attempt_id" in columns and "stage" not in columns:  # a quarantined document lost to nothing
-        winners = f"SELECT attempt_id, landed_on FROM {table_name(Attempts)}{CURRENT}"
+    if "attempt_id" in columns and contract is not Quarantine:  # a quarantined document lost to nothing
+        winners = f"FROM {table_name(Attempts)}{CURRENT} SELECT attempt_id, landed_on"
         # Figures of a whole document belong to no attempt.
         conditions.append(f"(attempt_id IS NULL OR (attempt_id, landed_on) IN ({winners}))")
     if "rules" in columns:
         conditions.append(f"rules = '{rules_id}'")
-    return f"SELECT * FROM {name}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
+    return f"FROM {name}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
 
 
 def ask(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.DuckDBPyRelation:
@@ -135,7 +140,9 @@ def explained(error: duckdb.Error) -> CommandError:
     if absent:
         name = absent[1]
         if name.lower().removesuffix(CURRENT) in TABLES:
-            return CommandError(f"the table {name} does not exist yet; `scorehouse run` makes it, `scorehouse tables` lists")
+            return CommandError(
+                f"the table {name} does not exist yet; `scorehouse run` makes it, `scorehouse tables` lists"
+            )
         return UsageError(f"there is no table {name}; `scorehouse tables` lists what exists")
     if isinstance(error, duckdb.PermissionException):
         return UsageError(f"a query reads the tables only, no files and no network ({message})")

@@ -11,8 +11,9 @@ import json
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -36,7 +37,7 @@ class UsageError(CommandError):
 
 
 def inert(value: object) -> str:
-    """The text with every character that could act on a terminal or reorder a line as an escape: `\\x1b`, `\\u202e`."""
+    """The text with every character that could act on a terminal or reorder a line as an escape."""
     text = str(value)
     return text if text.isprintable() else "".join(c if c.isprintable() else _escape(c) for c in text)
 
@@ -45,41 +46,44 @@ def _escape(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def console(*, stderr: bool = False) -> Console:
+def console(*, stderr: bool = False, file: IO[str] | None = None) -> Console:
     """A console without markup, emoji codes and highlighting; nothing is cut off where the output is piped."""
-    plain = Console(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    plain = Console(stderr=stderr, file=file, markup=False, emoji=False, highlight=False)
     if not plain.is_terminal:
         plain.width = PIPED_WIDTH
     return plain
 
 
-def say(text: str, *, stderr: bool = False, style: str | None = None) -> None:
+def say(text: str = "", *, stderr: bool = False, style: str = "") -> None:
     """Print one line."""
-    console(stderr=stderr).print(Text(inert(text), style=style or ""))
+    console(stderr=stderr).print(Text(inert(text), style), soft_wrap=True)
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-    """Print rows as a table; null is an empty cell, numbers stand on the right."""
-    materialized = [list(row) for row in rows]
-    table = Table(title=None if title is None else Text(title), title_justify="left", show_edge=False, pad_edge=False)
-    for index, name in enumerate(columns):
-        values = [row[index] for row in materialized if row[index] is not None]
-        numeric = bool(values) and all(
-            isinstance(v, (int, float, decimal.Decimal)) and not isinstance(v, bool) for v in values
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], file: IO[str] | None = None) -> None:
+    """Print rows as a table; null is an empty cell, numbers stand on the right. Piped, it is columns of plain text."""
+    materialized = [[to_json(value) for value in row] for row in rows]
+    out = console(file=file)
+    table = Table(box=SIMPLE_HEAD if out.is_terminal else None, show_edge=False, pad_edge=False)
+    for name, *values in zip(columns, *materialized, strict=True):
+        numbers = [value for value in values if value is not None]
+        numeric = bool(numbers) and all(
+            isinstance(value, int | float) and not isinstance(value, bool) for value in numbers
         )
         table.add_column(Text(inert(name)), justify="right" if numeric else "left", overflow="fold")
     for row in materialized:
         table.add_row(*(Text(_cell(value)) for value in row))
-    console().print(table, soft_wrap=False)
+    if out.is_terminal:
+        out.print(table)
+        return
+    with out.capture() as captured:
+        out.print(table)
+    out.file.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
 def _cell(value: object) -> str:
-    plain = to_json(value)
-    if plain is None:
+    if value is None:
         return ""
-    if isinstance(plain, str):
-        return inert(plain)
-    return inert(json.dumps(plain, ensure_ascii=False))
+    return inert(value) if isinstance(value, str) else json_text(value)
 
 
 def print_json(value: object) -> None:

@@ -5,13 +5,13 @@ from typing import Annotated
 import typer
 
 from assets.rulesets.loader import as_table, current, load_all, select
+from pipelines.cli.options import Json, verb
 from pipelines.cli.output import print_json, print_table, say
 from pipelines.settings import load
 
 DIGEST_SHOWN = 12
 
-app = typer.Typer(rich_markup_mode=None, no_args_is_help=True, help="The rule sets: list, show.")
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+app = verb("The rule sets: list, show.", group=True)
 
 
 @app.command("list")

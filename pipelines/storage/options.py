@@ -21,6 +21,7 @@ SCHEMES = ("file", "s3", "memory")
 CONNECT_SECONDS = 5
 READ_SECONDS = 60
 POOL_CONNECTIONS = 64
+DELTA_RETRIES = {"max_retries": "3", "retry_timeout": "20s"}
 
 KNOWN = (
     "AWS_ACCESS_KEY_ID",
@@ -68,6 +69,11 @@ class StoreOptions:
     fsspec: Mapping[str, Any] = field(default_factory=dict, repr=False)
     object_store: Mapping[str, str] = field(default_factory=dict, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def delta(self) -> dict[str, str]:
+        """The storage options for delta-rs. Its own retries are many and slow, and Polars spells them otherwise."""
+        return {**self.object_store, **DELTA_RETRIES} if self.object_store else {}
 
 
 def scheme(url: str) -> str:

@@ -30,7 +30,7 @@ from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
 
 COMMIT_ATTEMPTS = 60
-LOOK_ATTEMPTS = 4
+LOOK_ATTEMPTS = 3
 LONGEST_WAIT_SECONDS = 1.0
 JITTER = random.SystemRandom()  # processes that start together must not wait alike
 SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
@@ -218,7 +218,7 @@ class Tables:
                     name=table_name(contract),
                     description=(contract.__doc__ or "").strip(),
                     configuration={"delta.dataSkippingStatsColumns": ",".join(_indexed_columns(contract))},
-                    storage_options=dict(self.options.object_store),
+                    storage_options=self.options.delta,
                     commit_properties=CommitProperties(max_commit_retries=SINGLE_ATTEMPT),
                 )
             except DeltaError as error:
@@ -235,7 +235,7 @@ class Tables:
         )
         try:
             return looking(
-                DeltaTable, self.uri(contract), version=version, storage_options=dict(self.options.object_store)
+                DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta
             )
         except TableNotFoundError:
             raise

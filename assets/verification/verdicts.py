@@ -1,0 +1,104 @@
+"""`verifications`: the class of every attempt, the first that applies, and why it is not eligible."""
+
+import polars as pl
+
+from assets.assessments.evidence import KEY, ROW, of, scored
+from assets.contract import to_contract
+from assets.rulesets.loader import RuleSet
+from assets.verification.contract import Verifications
+from assets.verification.findings import reasons
+from assets.verification.primary import primary_unit, primary_values
+
+
+def verifications(
+    attempts: pl.LazyFrame, trajectory_days: pl.LazyFrame, predicate_results: pl.LazyFrame, rules: RuleSet
+) -> pl.LazyFrame:
+    """One row per attempt, as `Verifications` declares it.
+
+    A failed attempt is never scored. Of the others, finalization is the first gate; an evaluation summary has none by
+    design. The verdict from evidence is a three-valued AND of the predicates and the primary value; without evidence it
+    is the recorded one.
+    """
+    numbered = scored(attempts)
+    values = primary_values(numbered, of(numbered, trajectory_days)).join(numbered.select(ROW, *KEY), on=ROW).drop(ROW)
+    completed, verified = pl.col("outcome") == "completed", pl.col("class").is_in(["eligible", "ineligible"])
+    return (
+        attempts.join(undecided(predicate_results), on=KEY, how="left")
+        .join(values, on=KEY, how="left")
+        .with_columns(
+            pl.col("failed_predicates", "inconclusive_predicates").fill_null(pl.lit([], pl.List(pl.String))),
+            primary_value=pl.when("has_evidence")
+            .then("primary_value")
+            # Adding 0 makes +0 of a recorded -0.
+            .otherwise(pl.when(completed).then(pl.col("recorded_primary_value") + 0.0)),
+            basis=pl.when("has_evidence").then(pl.lit("recomputed")).otherwise(pl.lit("recorded")),
+        )
+        .with_columns(class_and_reason().struct.unnest())
+        .with_columns(
+            verified=verified,
+            eligible=pl.when(verified).then(pl.col("class") == "eligible"),
+            primary_unit=primary_unit(rules),
+            rules=pl.lit(rules.id),
+        )
+        .sort("landed_on", "attempt_id")
+        .pipe(to_contract, Verifications)
+    )
+
+
+def undecided(predicate_results: pl.LazyFrame) -> pl.LazyFrame:
+    """`KEY` and the ids of the predicates that failed and that are inconclusive, in order of the rows."""
+    outcome, id_ = pl.col("outcome"), pl.col("predicate_id")
+    return (
+        predicate_results.select(*KEY, "outcome", "predicate_id")
+        .with_row_index("order")
+        .filter(outcome != "pass")
+        .sort("order")
+        .group_by(KEY)
+        .agg(
+            failed_predicates=id_.filter(outcome == "fail"),
+            inconclusive_predicates=id_.filter(outcome == "inconclusive"),
+        )
+    )
+
+
+def class_and_reason() -> pl.Expr:
+    """Struct of `class` and `reason`: the first of the classes that applies."""
+    failed = pl.when(pl.col("outcome") != "completed").then(
+        _classed(pl.col("outcome"), pl.coalesce("failure_kind", "outcome"))
+    )
+    unfinished = pl.when(
+        (pl.col("shape") != "summary") & pl.col("finalization_status").ne_missing("completed")
+    ).then(_classed(pl.lit("inconclusive"), pl.lit("not_finalized")))
+    return pl.coalesce(
+        failed, unfinished, pl.when("has_evidence").then(_recomputed()).otherwise(_recorded())
+    )
+
+
+def _recomputed() -> pl.Expr:
+    failed = pl.col("failed_predicates").list.len() > 0
+    undecided_ = reasons(
+        (pl.col("primary_value").is_null(), "primary_value_unavailable"),
+        (pl.col("inconclusive_predicates").list.len() > 0, "predicates_inconclusive"),
+    )
+    return (
+        pl.when(failed)
+        .then(_classed(pl.lit("ineligible"), pl.lit("predicates_failed")))
+        .when(undecided_.is_not_null())
+        .then(_classed(pl.lit("inconclusive"), undecided_))
+        .otherwise(_classed(pl.lit("eligible"), pl.lit(None, pl.String)))
+    )
+
+
+def _recorded() -> pl.Expr:
+    verified, eligible = pl.col("recorded_verified").fill_null(value=False), pl.col("recorded_eligible")
+    return (
+        pl.when(verified & eligible)
+        .then(_classed(pl.lit("eligible"), pl.lit(None, pl.String)))
+        .when(verified & ~eligible)
+        .then(_classed(pl.lit("ineligible"), pl.lit("recorded_ineligible")))
+        .otherwise(_classed(pl.lit("inconclusive"), pl.lit("recorded_unverified")))
+    )
+
+
+def _classed(class_: pl.Expr, reason: pl.Expr) -> pl.Expr:
+    return pl.struct(class_.alias("class"), reason.alias("reason"))

@@ -1,0 +1,48 @@
+"""What the verbs' command lines have in common.
+
+Here: how a verb's app is made, and options with one meaning everywhere. Not here: what any verb does.
+"""
+
+import datetime as dt
+from typing import Annotated
+
+import typer
+
+from pipelines.cli.output import UsageError
+
+
+def verb(help_text: str | None = None, *, group: bool = False) -> typer.Typer:
+    """An app for one verb, plain and without completion commands; a group has verbs of its own."""
+    return typer.Typer(help=help_text, no_args_is_help=group, add_completion=False, rich_markup_mode=None)
+
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def day(text: str | None, option: str) -> dt.date | None:
+    """The day that an option names.
+
+    Raises:
+        UsageError: it is no day.
+    """
+    if text is None:
+        return None
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is no day; write it as 2026-01-31") from None
+
+
+def moment(text: str | None, option: str) -> dt.datetime | None:
+    """The moment that an option names; without an offset it is UTC, a day alone is its beginning.
+
+    Raises:
+        UsageError: it is no time.
+    """
+    if text is None:
+        return None
+    try:
+        found = dt.datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{option} {text!r} is no time; write it as 2026-01-31T12:00:00Z") from None
+    return found.replace(tzinfo=dt.UTC) if found.tzinfo is None else found.astimezone(dt.UTC)

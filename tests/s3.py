@@ -146,7 +146,9 @@ def _await_ready(server: S3Server, process: subprocess.Popen[bytes], folder: Pat
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
-            with contextlib.suppress(server.client.exceptions.BucketAlreadyExists, server.client.exceptions.BucketAlreadyOwnedByYou):
+            with contextlib.suppress(
+                server.client.exceptions.BucketAlreadyExists, server.client.exceptions.BucketAlreadyOwnedByYou
+            ):
                 server.client.create_bucket(Bucket="ready")
             server.put("ready", "probe")
         except (BotoCoreError, ClientError) as error:

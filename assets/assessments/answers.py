@@ -26,17 +26,20 @@ def graded_answers(asked: pl.LazyFrame, answers: pl.LazyFrame) -> pl.LazyFrame:
     Only answers that were submitted strictly before the due day count. Order: day, sequence with null first, position in
     the list. Earlier answers are never searched for a better score.
     """
-    accepted = pl.col("status") == "accepted"
-    return (
-        answers.join(asked.select(*KEY, "question_id", QUESTION, "due_on_day"), on=[*KEY, "question_id"])
+    all_ = answers.with_row_index("answer")
+    order = pl.struct("submitted_on_day", "sequence", "position")  # a null is the least of a struct's field
+    accepted = pl.when(pl.col("status") == "accepted")
+    latest = (
+        all_.join(asked.select(*KEY, "question_id", QUESTION, "due_on_day"), on=[*KEY, "question_id"])
         .filter(pl.col("submitted_on_day") < pl.col("due_on_day"))
-        .sort("submitted_on_day", "sequence", "position", nulls_last=False)
         .group_by(QUESTION)
         .agg(
-            accepted.any().alias("answered"),
-            (pl.col("status") == "pending").any().alias("pending"),
-            pl.col(ANSWER).filter(accepted).last(),
+            answer=accepted.then("answer").max_by(accepted.then(order)),
+            pending=(pl.col("status") == "pending").any(),
         )
+    )
+    return latest.join(all_.select("answer", *ANSWER), on="answer", how="left").with_columns(
+        answered=pl.col("answer").is_not_null()
     )
 
 

@@ -7,18 +7,18 @@ from assets.assessments.evidence import ordered_sum
 from assets.rulesets.loader import RuleSet
 
 
-def group_brier(answered: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
+def group_brier(asked: pl.LazyFrame, given: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
     """`QUESTION`, `distribution` (true) and `brier` of the answers that are a distribution over exactly the candidates.
 
     With p the sum of a group's probabilities and y = 1 for the group that holds the truth, else 0: brier_factor times
     the sum of (p - y)^2 over the groups, clipped to [0, 1] against rounding. Groups and the candidates within them add
     up in declared order. Null where the truth is unknown; a malformed answer has no row.
-
-    Args:
-        answered: the categorical questions without a contract fault that have a graded answer.
-        rules: the rule set.
     """
-    probability, total = pl.col("probability"), pl.col("total")
+    answered = asked.filter(pl.col("kind") == "categorical", ~pl.col("contract_fault")).join(
+        given.filter("answered").select(QUESTION, "probabilities"), on=QUESTION
+    )
+    truth, probability, total = pl.col("truth"), pl.col("probability"), pl.col("total")
+    miss = total - pl.col("holds_truth").cast(pl.Float64)
     members = (
         answered.select(
             QUESTION,
@@ -29,7 +29,7 @@ def group_brier(answered: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
         )
         .explode("candidate", "group")
         .with_columns(
-            holds_truth=pl.col("candidate").list.contains(pl.col("truth")),
+            holds_truth=pl.when(truth.is_not_null()).then(pl.col("candidate").list.contains(truth)),
             member=pl.int_ranges(pl.col("candidate").list.len()),
         )
         .explode("candidate", "member")
@@ -48,7 +48,7 @@ def group_brier(answered: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
             proper=(probability.is_finite() & probability.is_between(0.0, 1.0)).fill_null(value=False).all(),
             total=ordered_sum("probability", "member"),
         )
-        .with_columns(squared=(total - pl.col("holds_truth").cast(pl.Float64)).pow(2))
+        .with_columns(squared=miss * miss)
     )
     tolerance = rules.assessment.probability_sum_tolerance
     return (

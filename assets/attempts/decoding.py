@@ -38,7 +38,6 @@ class Decoded(NamedTuple):
 
     tables: dict[str, pl.LazyFrame]
     documents: int
-    attempts: int
     identical_copies: int
     quarantined: dict[str, int]
 
@@ -130,27 +129,30 @@ def _resolved(
     documents: int,
 ) -> Decoded:
     """The tables that the winners leave, and the quarantine with the losers."""
-    recorded = _scan(spool, RecordedValues)
-    resolution = resolve(_stacked(candidates, CANDIDATES), recorded, _stacked(side_files, SIDE_FILES))
-    winners = resolution.winners.lazy()
+    told = _stacked(candidates, CANDIDATES)
+    contested = told.filter(pl.struct("landed_on", "attempt_id").is_duplicated()).lazy().select("document")
+    figures = _scan(spool, RecordedValues).join(contested, on="document", how="semi").collect(engine="streaming")
+    resolution = resolve(told, figures, _stacked(side_files, SIDE_FILES))
+    winners = resolution.winners
+    # Where every document won, which is most days, nothing has to be looked up per row.
+    unanimous = winners.height == told["attempt_id"].is_not_null().sum()
     tables = {}
     for contract in PARTS:
         frame = _scan(spool, contract)
         if contract is RecordedValues:
-            kept = frame.join(resolution.recorded.lazy(), on="document", how="semi")
+            frame = frame.drop("attempt_id").join(resolution.recorded.lazy(), on="document")
         elif contract is Attempts:
-            kept = frame.drop("identical_copies").join(winners, on="document", how="inner")
-        else:
-            kept = frame.join(winners, on="document", how="semi")
-        tables[table_name(contract)] = kept.select(list(schema(contract)))
+            frame = frame.drop("identical_copies").join(winners.lazy(), on="document")
+        elif not unanimous:
+            frame = frame.join(winners.lazy(), on="document", how="semi")
+        tables[table_name(contract)] = frame.select(list(schema(contract)))
     refused = pl.concat([empty(Quarantine), *quarantine, resolution.quarantine])
     tables[table_name(Quarantine)] = refused.sort(pl.all()).lazy()
     counts = refused.group_by("stage", "reason").len().sort("stage", "reason")
     return Decoded(
         tables,
         documents=documents,
-        attempts=resolution.winners.height,
-        identical_copies=int(resolution.winners["identical_copies"].sum()),
+        identical_copies=int(winners["identical_copies"].sum()),
         quarantined={f"{stage}/{reason}": count for stage, reason, count in counts.iter_rows()},
     )
 

@@ -5,7 +5,9 @@ itself (`json_text`, `json_types`) and what any particular source means.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Sequence
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import polars as pl
@@ -124,6 +126,18 @@ def quarantine(refused: Iterable[Refused]) -> pl.DataFrame:
         for document, fault, within, attempt_id in refused
     ]
     return from_rows(rows, schema(Quarantine))
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Without cycle collection: a batch of JSON holds none, and looking for them takes longer than decoding it."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def storable(text: str | None) -> str | None:

@@ -7,7 +7,6 @@ https://www.rfc-editor.org/rfc/rfc8259
 """
 
 import codecs
-import hashlib
 import json
 import re
 from collections.abc import Iterable
@@ -52,6 +51,8 @@ def deeper_than(content: bytes, limit: int) -> bool:
     Reduced to quotes and brackets, and the quotes to their parity, what is left outside of strings loses its innermost
     pairs once per level.
     """
+    if content.count(b"{") + content.count(b"[") <= limit:
+        return False
     if b"\\" in content:
         content = content.replace(b"\\\\", b"").replace(b'\\"', b"")
     skeleton = content.translate(_SKELETON, _NOT_SKELETON).replace(b'""', b"")
@@ -156,15 +157,13 @@ def shown(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def digest(value: Any) -> str:
-    """SHA-256, hex, of the canonical form: compact, keys sorted, no null members."""
+def canonical(value: Any) -> bytes:
+    """The value as JSON of one form: compact, keys sorted, no null members."""
     try:
-        canonical = msgspec.json.encode(value, order="sorted")
-        if b"null" in canonical:
-            canonical = msgspec.json.encode(_without_nulls(value), order="sorted")
-    except (UnicodeEncodeError, OverflowError):
-        canonical = json.dumps(_without_nulls(value), sort_keys=True, separators=(",", ":")).encode()
-    return hashlib.sha256(canonical).hexdigest()
+        text = msgspec.json.encode(value, order="sorted")
+        return text if b"null" not in text else msgspec.json.encode(_without_nulls(value), order="sorted")
+    except (UnicodeEncodeError, OverflowError):  # lone surrogates, integers beyond 64 bits
+        return json.dumps(_without_nulls(value), sort_keys=True, separators=(",", ":")).encode()
 
 
 def _without_nulls(value: Any) -> Any:

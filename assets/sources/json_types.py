@@ -1,27 +1,25 @@
 """Plain JSON values against msgspec types, with the exact path of the first offence.
 
 msgspec decodes and checks fast, but its paths stop at map entries and missing fields. This reads the same types by
-introspection, so that a structure is declared once; it also knows what JSON schemas cannot say: identifiers, times,
-and unions that are open. Not here: any particular structure.
+introspection, so that a structure is declared once; it also knows what msgspec cannot say: identifiers, times, and
+unions that are open. Not here: any particular structure.
 
 https://jcristharif.com/msgspec/api.html#inspect
 """
 
-import datetime as dt
-import math
 import re
-import unicodedata
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Hashable
 from functools import cache
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, inspect
 
 from assets.sources.documents import Fault, storable
 from assets.sources.json_text import Overflow, members, shown
+from assets.sources.scalars import MAX_IDENTIFIER, as_number, instant, is_identifier
 
-MAX_IDENTIFIER = 200
 SHOWN = 80
 
 Identifier = Annotated[str, Meta(extra={"read": "identifier"})]
@@ -38,6 +36,46 @@ def otherwise(fallback: type[msgspec.Struct]) -> Meta:
     return Meta(extra={"otherwise": fallback})
 
 
+Scalar = bool | int | float | str | None
+Shallow = Scalar | list[Scalar] | dict[str, Scalar]
+"""Anything but a container in a container."""
+
+
+@cache
+def closed(expected: type[msgspec.Struct]) -> type[msgspec.Struct]:
+    """The struct with unknown fields refused all the way down, and `Any` fields shallow.
+
+    What it decodes nests no deeper than its types do (`Raw` fields apart), so that nobody need look.
+    """
+    known = msgspec.structs.fields(expected)
+    config = expected.__struct_config__
+    return msgspec.defstruct(
+        expected.__name__,
+        [(one.name, _closed(one.type), *(() if one.required else (one.default,))) for one in known],
+        bases=(expected,),
+        rename={one.name: one.encode_name for one in known},
+        tag=config.tag,
+        tag_field=config.tag_field,
+        gc=False,
+        kw_only=True,
+        forbid_unknown_fields=True,
+    )
+
+
+def _closed(hint: Any) -> Any:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return Shallow
+    if origin is None:
+        return closed(hint) if isinstance(hint, type) and issubclass(hint, msgspec.Struct) else hint
+    if origin is Literal:
+        return hint
+    if origin is Annotated:
+        return Annotated[_closed(arguments[0]), *arguments[1:]]
+    inner = tuple(map(_closed, arguments))
+    return Union[inner] if origin in {Union, types.UnionType} else origin[inner]  # noqa: UP007 - made at run time
+
+
 def read(expected: type[T], value: Any) -> T:
     """The value as the type, every member checked in document order.
 
@@ -45,56 +83,11 @@ def read(expected: type[T], value: Any) -> T:
         Fault: the first offence; its path starts with `$`.
     """
     try:
-        checked: T = _reader_of(expected)(value)
+        checked: T = _reader_of(expected)(value)  # type: ignore[arg-type]  # a type is hashable
     except Fault as fault:
         fault.path = f"${fault.path}"
         raise
     return checked
-
-
-def is_identifier(text: str) -> bool:
-    """Whether the text may identify something."""
-    if 0 < len(text) <= MAX_IDENTIFIER:
-        return text.isprintable() or not any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in text)
-    return False
-
-
-class Instant(NamedTuple):
-    """A recorded time: microseconds since 1970 in UTC, or the text where it has no offset."""
-
-    microseconds: int | None
-    text: str | None
-
-
-NO_TIME = Instant(None, None)
-_RFC3339 = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:(?:[0-5]\d|(60))(?:\.\d+)?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?",
-    re.ASCII,
-)
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_NAIVE_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - held against naive times only
-_MICROSECOND = dt.timedelta(microseconds=1)
-
-
-def instant(text: str | None) -> Instant:
-    """The time that the text tells; digits beyond microseconds are dropped, a leap second is the second after.
-
-    Raises:
-        ValueError: it is not RFC 3339, or no such time exists.
-    """
-    if text is None:
-        return NO_TIME
-    form = _RFC3339.fullmatch(text)
-    if form is None:
-        raise ValueError("not an RFC 3339 time")
-    leap, offset = form.groups()
-    moment = dt.datetime.fromisoformat((text.replace(":60", ":59", 1) if leap else text).upper())
-    microseconds = (moment - (_EPOCH if offset else _NAIVE_EPOCH)) // _MICROSECOND
-    if leap:
-        microseconds = (microseconds // 1_000_000 + 1) * 1_000_000
-        if offset and microseconds % 86_400_000_000:
-            raise ValueError("a leap second ends a UTC day")
-    return Instant(microseconds, None) if offset else Instant(None, text)
 
 
 def _fault(expected: str, value: Any, reason: str = "wrong_type") -> Fault:
@@ -115,36 +108,12 @@ def _within(reader: Reader, value: Any, step: str) -> Any:
 
 
 @cache
-def _reader_of(expected: Any) -> Reader:
+def _reader_of(expected: Hashable) -> Reader:
     return _reader(inspect.type_info(expected))
 
 
-def _reader(info: inspect.Type) -> Reader:  # noqa: PLR0911 - one return per type
-    match info:
-        case inspect.Metadata(type=inner, extra=extra):
-            return _special(inner, extra or {})
-        case inspect.UnionType(types=types):
-            return _union(types)
-        case inspect.StructType():
-            return _struct(info)
-        case inspect.ListType(item_type=item):
-            return _list(_reader(item))
-        case inspect.DictType(key_type=key, value_type=item):
-            return _map(_reader(key) if isinstance(key, inspect.StrType) else _integer_key(_reader(key)), _reader(item))
-        case inspect.IntType(ge=low, le=high):
-            return _integer(low, high)
-        case inspect.FloatType(ge=low, le=high):
-            return _number(low, high)
-        case inspect.LiteralType(values=values):
-            return _one_of(values)
-        case inspect.StrType():
-            return _text
-        case inspect.BoolType():
-            return _boolean
-        case inspect.AnyType() | inspect.RawType():
-            return _anything
-        case _:
-            raise TypeError(f"no reading for {info}")
+def _reader(info: inspect.Type) -> Reader:
+    return _READERS[type(info)](info)
 
 
 def _special(inner: inspect.Type, extra: dict[str, Any]) -> Reader:
@@ -231,7 +200,10 @@ def _map(key_reader: Reader, reader: Reader) -> Reader:
     return read_map
 
 
-def _integer_key(reader: Reader) -> Reader:
+def _key(info: inspect.Type) -> Reader:
+    reader = _reader(info)
+    if isinstance(info, inspect.StrType):
+        return reader
     form = re.compile(r"-?(?:0|[1-9]\d{0,18})", re.ASCII)
 
     def key(text: str) -> Any:
@@ -264,19 +236,6 @@ def _number(low: float | None, high: float | None) -> Reader:
         return converted
 
     return number
-
-
-def as_number(value: Any) -> float | None:
-    """The value as a double; null where it is no number or beyond a double."""
-    if type(value) is float:
-        return value
-    if type(value) is not int:
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
 
 
 def _one_of(values: tuple[Any, ...]) -> Reader:
@@ -331,3 +290,19 @@ def _anything(value: Any) -> Any:
     if isinstance(value, list):
         return [_anything(element) for element in value]
     return value
+
+
+_READERS: dict[type[inspect.Type], Callable[[Any], Reader]] = {
+    inspect.Metadata: lambda info: _special(info.type, info.extra or {}),
+    inspect.UnionType: lambda info: _union(info.types),
+    inspect.StructType: _struct,
+    inspect.ListType: lambda info: _list(_reader(info.item_type)),
+    inspect.DictType: lambda info: _map(_key(info.key_type), _reader(info.value_type)),
+    inspect.IntType: lambda info: _integer(info.ge, info.le),
+    inspect.FloatType: lambda info: _number(info.ge, info.le),
+    inspect.LiteralType: lambda info: _one_of(info.values),
+    inspect.StrType: lambda _: _text,
+    inspect.BoolType: lambda _: _boolean,
+    inspect.AnyType: lambda _: _anything,
+    inspect.RawType: lambda _: _anything,
+}

@@ -6,13 +6,17 @@ documents wins (`assets.attempts.precedence`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, cast
 
 import msgspec
 
 from assets.sources import worldseq_frames, worldseq_recorded
-from assets.sources.documents import Decoded, Document, Fault, Limits, Refused
+from assets.sources.documents import Decoded, Document, Fault, Limits, Refused, uncollected
 from assets.sources.json_text import deeper_than
-from assets.sources.json_types import is_identifier
+from assets.sources.json_types import closed
+from assets.sources.scalars import is_identifier
+from assets.sources.worldseq_frames import Days
 from assets.sources.worldseq_reading import (
     Attempt,
     Piece,
@@ -23,10 +27,14 @@ from assets.sources.worldseq_reading import (
     attempt_id,
     read_carefully,
 )
+from assets.sources.worldseq_recorded import Recorded
 from assets.sources.worldseq_task import Task, task_of
-from assets.sources.worldseq_types import Full, Identity
+from assets.sources.worldseq_types import Full
 
-_FULL = msgspec.json.Decoder(Full)
+CHUNK = 64  # documents whose objects live at once: they fit the processor's cache, which makes half of the speed
+DEEPEST = 5  # how deep the closed types nest: evidence, question, branch, values
+_CLOSED = msgspec.json.Decoder(closed(Full))
+_OPEN = msgspec.json.Decoder(Full)
 _NULL = b"null"
 
 
@@ -36,90 +44,139 @@ def decode(documents: Sequence[Document], limits: Limits, first: int = 0) -> Dec
     Documents are numbered from `first`; each entry of a summary and each line of a `.jsonl` object is a document of
     its own. A document that cannot be read is one row of quarantine, and every other goes on.
     """
-    attempts: list[Attempt] = []
-    totals: list[Totals] = []
-    side_files: list[SideFile] = []
-    refused: list[Refused] = []
-    for document in documents:
-        for piece in _pieces(document):
-            for reading in _read(piece, limits.max_depth):
-                match reading:
-                    case Attempt():
-                        attempts.append(reading)
-                    case Totals():
-                        totals.append(reading)
-                    case SideFile():
-                        side_files.append(reading)
-                    case Refused():
-                        refused.append(reading)
-    days = worldseq_frames.days_of(attempts)
-    if repeated := worldseq_frames.repeated_days(days):
-        refused += [_repeats_day(attempts[index]) for index in repeated]
-        attempts = [one for index, one in enumerate(attempts) if index not in repeated]
-        days = worldseq_frames.days_of(attempts)
-    return worldseq_frames.decoded(attempts, days, totals, side_files, refused, first)
+    with uncollected():
+        return _decode(documents, limits.max_depth, first)
 
 
-def _pieces(document: Document) -> Iterator[Piece]:
+def _decode(documents: Iterable[Document], max_depth: int, first: int) -> Decoded:
+    pieces = (piece for document in documents for piece in _pieces(document))
+    batch = worldseq_frames.Batch([], [worldseq_frames.trajectory((), 0)], [], [], [])
+    while chunk := list(islice(pieces, CHUNK)):
+        found: list[Attempt] = []
+        for reading in chain.from_iterable(_read(piece, max_depth) for piece in chunk):
+            match reading:
+                case Attempt():
+                    found.append(reading)
+                case Totals():
+                    batch.totals.append(reading)
+                case SideFile():
+                    batch.side_files.append(reading)
+                case Refused():
+                    batch.refused.append(reading)
+        sound, days, refused = _trajectory(found, len(batch.attempts))
+        batch.attempts.extend(sound)
+        batch.days.append(days)
+        batch.refused.extend(refused)
+    return worldseq_frames.decoded(batch, first)
+
+
+def _trajectory(found: list[Attempt], start: int) -> tuple[list[Attempt], Days, list[Refused]]:
+    """The attempts whose trajectory has each day once, their days, and the others; entries are not needed again."""
+    days = worldseq_frames.trajectory(found, start)
+    refused = []
+    if repeating := worldseq_frames.repeating(days):
+        refused = [_repeats_day(found[owner - start]) for owner in sorted(repeating)]
+        found = [one for owner, one in enumerate(found, start) if owner not in repeating]
+        days = worldseq_frames.trajectory(found, start)
+    for one in found:
+        if one.full:
+            one.full.trajectory = None
+    return found, days, refused
+
+
+def _pieces(document: Document) -> Sequence[Piece]:
     """The object itself, or its lines; blank lines are none."""
-    if not document.uri.endswith(".jsonl") or not document.content.strip():
-        yield Piece(document, document.content)
-        return
-    for number, line in enumerate(document.content.split(b"\n"), start=1):
-        if line.strip():
-            yield Piece(document, line, number, f"line {number}")
+    content = document.content
+    if not document.uri.endswith(".jsonl") or not content.strip():
+        return (Piece(document, content),)
+    lines = enumerate(content.split(b"\n"), start=1)
+    return [Piece(document, line, number, f"line {number}") for number, line in lines if line.strip()]
 
 
-def _read(piece: Piece, max_depth: int) -> Iterable[Reading]:
-    """The fast path: a full artifact at its first glance; anything unusual is read carefully."""
+def _read(piece: Piece, max_depth: int) -> Sequence[Reading]:
+    found = _glance(piece, max_depth)
+    return (found,) if found else read_carefully(piece, max_depth)
+
+
+def _glance(piece: Piece, max_depth: int) -> Attempt | None:
+    """The fast path: a full artifact that needs no second look; null for anything else, right or wrong."""
     content = piece.content
     try:
-        full = _FULL.decode(content)
-        if not content.isascii():
-            content.decode()  # unknown fields are skipped without a look at their encoding
-        if deeper_than(content, max_depth) or not _identified(full):
-            return read_carefully(piece, max_depth)
-        task = _task(full, content, max_depth)
-        if isinstance(task, Fault):
-            return read_carefully(piece, max_depth)
-        return (attempt(piece, "full", full, worldseq_recorded.verification(full.verification), task=task),)
+        full = _full(content, max_depth)
+        if not all(map(is_identifier, _identifiers(full))):
+            return None
+        return attempt(piece, full, _recorded(full, max_depth), _task(full, content, max_depth))
     except (msgspec.DecodeError, ValueError, RecursionError, Fault):
-        return read_carefully(piece, max_depth)
+        return None
 
 
-def _task(full: Full, content: bytes, max_depth: int) -> Task | Fault | None:
-    """The task, remembered by its bytes; a fault where there may be a second one to check, or a broken one."""
+def _full(content: bytes, max_depth: int) -> Full:
+    """The artifact, its encoding and depth checked: msgspec skips unknown fields without a look at either."""
+    if not content.isascii():
+        content.decode()
+    try:
+        if max_depth >= DEEPEST:
+            return cast("Full", _CLOSED.decode(content))
+    except msgspec.ValidationError:
+        pass
+    full = _OPEN.decode(content)
+    if deeper_than(content, max_depth):
+        raise Fault("too_deep", "$", "an unknown field nests too deep")
+    return full
+
+
+def _recorded(full: Full, max_depth: int) -> Recorded:
+    raw = bytes(full.verification)
+    if raw == _NULL:
+        return worldseq_recorded.NOTHING
+    if deeper_than(raw, max_depth - 1):
+        raise Fault("too_deep", "$.verification", "nested too deep")
+    return worldseq_recorded.verification(msgspec.json.decode(raw))
+
+
+def _task(full: Full, content: bytes, max_depth: int) -> Task | None:
+    """The task, remembered by its bytes.
+
+    Raises:
+        Fault: it is broken, or there may be a second one to check: the decoder saw the last one only.
+    """
     raw = bytes(full.task)
     if raw == _NULL:
         return None
     before = content[: content.find(raw)]
     if before.count(b'"task"') > 1 or b"\\u00" in before:
-        return Fault("repeated", "$.task", "perhaps named twice")
-    return task_of(raw, max_depth)
+        raise Fault("repeated", "$.task", "perhaps named twice")
+    task = task_of(raw, max_depth - 1)
+    if isinstance(task, Fault):
+        raise Fault(task.reason, task.path, task.detail, task.stage)
+    return task
 
 
-def _identified(full: Full) -> bool:
-    """Whether every identifier may be one."""
-    identity: Identity = full.attempt
-    identifiers = [
-        identity.attempt_id,
+def _identifiers(full: Full) -> Iterator[str]:
+    identity = full.attempt
+    yield identity.attempt_id
+    for identifier in (
         identity.campaign_id,
         identity.arm_id,
         identity.family_id,
         identity.company_id,
         identity.task_id,
         identity.scenario_id,
-    ]
-    identifiers += [answer.question_id for answer in full.answers or ()]
-    identifiers += [agreement.agreement_id for agreement in full.agreements or ()]
-    return all(identifier is None or is_identifier(identifier) for identifier in identifiers)
+    ):
+        if identifier is not None:
+            yield identifier
+    for answer in full.answers or ():
+        yield answer.question_id
+    for agreement in full.agreements or ():
+        yield agreement.agreement_id
 
 
 def _repeats_day(refused: Attempt) -> Refused:
     seen: set[int] = set()
     path = "$.trajectory"
     detail = "a day twice"
-    for position, entry in enumerate((refused.full and refused.full.trajectory) or ()):
+    entries: Sequence[Any] = (refused.full and refused.full.trajectory) or ()
+    for position, entry in enumerate(entries):
         if entry.day in seen:
             path, detail = f"$.trajectory[{position}].day", f"day {entry.day} a second time"
             break

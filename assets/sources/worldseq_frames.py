@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
 from assets.attempts import contract as tables
 from assets.contract import Contract, schema, table_name
+from assets.sources.columns import maps, series, string_lists
 from assets.sources.documents import CANDIDATES, SIDE_FILES, Decoded, Refused, from_rows, quarantine
-from assets.sources.json_types import as_number
+from assets.sources.scalars import as_number
 from assets.sources.worldseq_reading import Attempt, Piece, SideFile, Totals, attempt_id
 from assets.sources.worldseq_task import PREDICATE_COLUMNS, QUESTION_COLUMNS, Row, Task
 from assets.sources.worldseq_types import Answer, Branch, Evidence
@@ -27,39 +27,48 @@ Indices = npt.NDArray[np.int64]
 
 
 class Days(NamedTuple):
-    """The trajectory entries of a batch: whose each is (position in the batch), and its day."""
+    """Trajectory entries as columns, and whose each is: the attempt's position in the batch."""
 
     owner: Indices
-    day: Indices
-    entries: list[Any]
+    frame: pl.DataFrame
 
 
-def days_of(attempts: Sequence[Attempt]) -> Days:
-    """The trajectory entries of the attempts, in order."""
+class Batch(NamedTuple):
+    """What the documents of a batch were read as; the days of each chunk's attempts, in order."""
+
+    attempts: list[Attempt]
+    days: list[Days]
+    totals: list[Totals]
+    side_files: list[SideFile]
+    refused: list[Refused]
+
+
+def trajectory(attempts: Sequence[Attempt], start: int) -> Days:
+    """The days of the attempts, the first of which is the batch's `start`."""
+    columns = schema(tables.TrajectoryDays)
     trajectories = [(one.full and one.full.trajectory) or () for one in attempts]
-    owner = np.repeat(np.arange(len(trajectories)), np.fromiter(map(len, trajectories), np.int64, len(trajectories)))
     entries = list(chain.from_iterable(trajectories))
-    return Days(owner, np.fromiter(map(attrgetter("day"), entries), np.int64, len(entries)), entries)
+    metrics = ("day", *tables.DAY_METRICS.values())
+    return Days(
+        np.repeat(np.arange(start, start + len(attempts)), list(map(len, trajectories))),
+        pl.DataFrame(
+            [*(series(name, map(attrgetter(name), entries), columns[name]) for name in metrics), _prices(entries)]
+        ),
+    )
 
 
-def repeated_days(days: Days) -> set[int]:
-    """The attempts, by position in the batch, that have a day twice."""
-    keys = days.owner * (tables.MAX_DAY + 1) + days.day
+def repeating(days: Days) -> set[int]:
+    """The owners that have a day twice."""
+    keys = days.owner * (tables.MAX_DAY + 1) + days.frame["day"].to_numpy()
     if (keys[1:] > keys[:-1]).all():
         return set()
     keys.sort()
     return set((keys[1:][keys[1:] == keys[:-1]] // (tables.MAX_DAY + 1)).tolist())
 
 
-def decoded(
-    attempts: Sequence[Attempt],
-    days: Days,
-    totals: Sequence[Totals],
-    side_files: Sequence[SideFile],
-    refused: Iterable[Refused],
-    first: int,
-) -> Decoded:
+def decoded(batch: Batch, first: int) -> Decoded:
     """The frames of a batch; documents are numbered from `first`: attempts, then totals, then side files."""
+    attempts, _, totals, side_files, refused = batch
     pieces = [one.piece for one in chain[Attempt | Totals | SideFile](attempts, totals, side_files)]
     owners = _owners(attempts, totals, side_files, pieces, first)
     figures = [one.recorded.figures for one in attempts]
@@ -68,7 +77,7 @@ def decoded(
     beside = owners.tail(len(side_files))
     frames = {
         tables.Attempts: _attempts(attempts, owners),
-        tables.TrajectoryDays: _trajectory(attempts, days, owners),
+        tables.TrajectoryDays: _trajectory(attempts, batch.days, owners),
         tables.TaskPredicates: _predicates(attempts, owners),
         tables.Agreements: _agreements(attempts, owners),
         tables.Questions: _questions(attempts, owners),
@@ -122,16 +131,8 @@ def _owners(
     )
 
 
-def _series(name: str, values: Iterable[Any], dtype: pl.DataType) -> pl.Series:
-    return pl.Series(name, list(values), dtype=dtype, strict=True)
-
-
 def _keys(owners: pl.DataFrame, owner: Sequence[int] | Indices) -> pl.DataFrame:
-    return owners.select("document", "attempt_id", "landed_on")[owner]
-
-
-def _columns(columns: dict[str, pl.DataType], rows: Sequence[Any], **getters: Callable[[Any], Any]) -> list[pl.Series]:
-    return [_series(name, map(get, rows), columns[name]) for name, get in getters.items()]
+    return owners.select("document", "attempt_id", "landed_on").select(pl.all().gather(owner))
 
 
 def _attempts(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame:
@@ -186,78 +187,45 @@ def _attempts(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame
         "finished_at": [one.finished.microseconds for one in attempts],
     }
     return owners.head(len(attempts)).with_columns(
-        *(_series(name, column, columns[name]) for name, column in values.items()),
-        *(_series(name, column, pl.Int64()).cast(columns[name]) for name, column in times.items()),
+        *(series(name, column, columns[name]) for name, column in values.items()),
+        *(series(name, column, pl.Int64()).cast(columns[name]) for name, column in times.items()),
         identical_copies=pl.lit(0, pl.Int64()),
     )
 
 
-def _trajectory(attempts: Sequence[Attempt], days: Days, owners: pl.DataFrame) -> pl.DataFrame:
-    columns = schema(tables.TrajectoryDays)
-    frame = _keys(owners, days.owner).with_columns(
-        pl.Series("day", days.day),
-        *(_metric(name, days.entries, columns[name]) for name in tables.DAY_METRICS.values()),
-        _prices(days.entries),
-    )
-    horizons = np.fromiter(
-        (one.task.contract.horizon_days if one.task else tables.MAX_DAY for one in attempts), np.int64, len(attempts)
-    )
-    ignored = days.day > horizons[days.owner]
-    return frame.filter(~ignored) if ignored.any() else frame
-
-
-def _metric(name: str, entries: Sequence[Any], dtype: pl.DataType) -> pl.Series:
-    """A column of numbers, without a detour through a list where there is no null."""
-    get = attrgetter(name)
-    try:
-        values = np.fromiter(map(get, entries), np.float64 if dtype.is_float() else np.int64, len(entries))
-    except TypeError:
-        return _series(name, map(get, entries), dtype)
-    # NumPy reads a None among floats as NaN, which no JSON number can be.
-    return pl.Series(name, values, nan_to_null=True)
+def _trajectory(attempts: Sequence[Attempt], days: Sequence[Days], owners: pl.DataFrame) -> pl.DataFrame:
+    """The days up to each attempt's horizon; those beyond it have been checked, and are left out."""
+    owner = np.concatenate([part.owner for part in days])
+    frame = pl.concat([part.frame for part in days])
+    horizons = np.array([one.task.contract.horizon_days if one.task else tables.MAX_DAY for one in attempts], np.int64)
+    within = frame["day"].to_numpy() <= horizons[owner]
+    if not within.all():
+        owner, frame = owner[within], frame.filter(pl.Series(within))
+    return pl.concat([_keys(owners, owner), frame], how="horizontal")
 
 
 def _prices(entries: Sequence[Any]) -> pl.Series:
-    return _maps("prices", [entry.prices for entry in entries], {"product": pl.String(), "cents": pl.Int64()})
-
-
-def _maps(name: str, maps: Sequence[dict[Any, Any] | None], fields: dict[str, pl.DataType]) -> pl.Series:
-    """A list column of (key, value) structs, null where there is no map."""
-    given = [one for one in maps if one is not None]
-    lengths = np.fromiter((0 if one is None else len(one) for one in maps), np.int64, len(maps))
-    (key, key_type), (value, value_type) = fields.items()
-    members = pl.DataFrame(
-        [
-            _series(key, chain.from_iterable(given), key_type),
-            _series(value, chain.from_iterable(map(dict.values, given)), value_type),
-        ]
-    )
-    lists = pa.LargeListArray.from_arrays(
-        pa.array(np.concatenate(([0], np.cumsum(lengths)))),
-        members.to_struct().to_arrow(),
-        mask=pa.array([one is None for one in maps]) if len(given) < len(maps) else None,
-    )
-    return pl.Series(name, lists, dtype=pl.List(pl.Struct(fields)))
+    return maps("prices", list(map(attrgetter("prices"), entries)), {"product": pl.String(), "cents": pl.Int64()})
 
 
 def _expanded(
-    attempts: Sequence[Attempt], rows_of: Callable[[Task], list[Row]], columns: dict[str, pl.DataType], owners: pl.DataFrame
+    attempts: Sequence[Attempt],
+    rows_of: Callable[[Task], list[Row]],
+    columns: dict[str, pl.DataType],
+    owners: pl.DataFrame,
 ) -> pl.DataFrame:
     """The rows of each attempt's task: made once per task, gathered per attempt."""
-    tasks = {id(one.task): one.task for one in attempts if one.task}
-    counts = {key: len(rows_of(task)) for key, task in tasks.items()}
-    starts = dict(zip(counts, np.cumsum([0, *counts.values()]).tolist(), strict=False))
-    having = [(index, id(one.task)) for index, one in enumerate(attempts) if one.task]
-    repeats = [counts[key] for _, key in having]
-    within = np.arange(sum(repeats)) - np.repeat(np.cumsum([0, *repeats])[:-1], repeats)
-    rows = from_rows([row for task in tasks.values() for row in rows_of(task)], columns)
-    return pl.concat(
-        [
-            _keys(owners, np.repeat(np.array([index for index, _ in having], np.int64), repeats)),
-            rows[np.repeat(np.array([starts[key] for _, key in having], np.int64), repeats) + within],
-        ],
-        how="horizontal",
-    )
+    rows: list[Row] = []
+    places: dict[int, range] = {}
+    having = [(owner, one.task) for owner, one in enumerate(attempts) if one.task]
+    for _, task in having:
+        if id(task) not in places:
+            own = rows_of(task)
+            places[id(task)] = range(len(rows), len(rows) + len(own))
+            rows += own
+    keys = _keys(owners, [owner for owner, task in having for _ in places[id(task)]])
+    gathered = list(chain.from_iterable(places[id(task)] for _, task in having))
+    return pl.concat([keys, from_rows(rows, columns).select(pl.all().gather(gathered))], how="horizontal")
 
 
 def _predicates(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame:
@@ -273,9 +241,9 @@ def _agreements(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFra
     ]
     columns = schema(tables.Agreements)
     return _keys(owners, [index for index, _, _ in found]).with_columns(
-        _series("position", (position for _, position, _ in found), columns["position"]),
+        series("position", (position for _, position, _ in found), columns["position"]),
         *(
-            _series(name, (get(agreement) for _, _, agreement in found), columns[name])
+            series(name, (get(agreement) for _, _, agreement in found), columns[name])
             for name in ("agreement_id", "status", "on_day")
             for get in (attrgetter(name),)
         ),
@@ -293,10 +261,14 @@ def _questions(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFram
     truths = [row and row.truth if kind == "categorical" else None for kind, row in evidence]
     facts = [row if kind == "counterfactual" else None for kind, row in evidence]
     return _expanded(attempts, attrgetter("questions"), QUESTION_COLUMNS, owners).with_columns(
-        _series("truth", truths, columns["truth"]),
-        _series("action_state", [row and row.one_shot_action for row in facts], columns["action_state"]),
-        _series("supported_conclusion", [row and row.supported_conclusion for row in facts], columns["supported_conclusion"]),
-        _series("factual_prefix_digest", [row and row.factual_prefix_digest for row in facts], columns["factual_prefix_digest"]),
+        series("truth", truths, columns["truth"]),
+        series("action_state", [row and row.one_shot_action for row in facts], columns["action_state"]),
+        string_lists("supported_conclusion", [row.supported_conclusion if row else None for row in facts]),
+        series(
+            "factual_prefix_digest",
+            [row and row.factual_prefix_digest for row in facts],
+            columns["factual_prefix_digest"],
+        ),
     )
 
 
@@ -313,19 +285,19 @@ def _answers(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame:
                     positions.append(position)
                     answers.append(answer)
     return _keys(owners, owner).with_columns(
-        _series("position", positions, columns["position"]),
+        series("position", positions, columns["position"]),
         *(
-            _series(name, map(attrgetter(name), answers), columns[name])
+            series(name, map(attrgetter(name), answers), columns[name])
             for name in ("question_id", "sequence", "submitted_on_day", "status")
         ),
-        _maps(
+        maps(
             "probabilities",
             [_probabilities(answer.probabilities) for answer in answers],
             {"candidate": pl.String(), "probability": pl.Float64()},
         ),
-        _series("prediction", [as_number(answer.prediction) for answer in answers], columns["prediction"]),
-        _series("conclusion", [_strings(answer.conclusion) for answer in answers], columns["conclusion"]),
-        _series("unresolved", [_flag(answer.unresolved) for answer in answers], columns["unresolved"]),
+        series("prediction", [as_number(answer.prediction) for answer in answers], columns["prediction"]),
+        string_lists("conclusion", [_strings(answer.conclusion) for answer in answers]),
+        series("unresolved", [_flag(answer.unresolved) for answer in answers], columns["unresolved"]),
     )
 
 
@@ -357,16 +329,18 @@ def _branches(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame
     ]
     branches = [branch for *_, branch in found]
     return _keys(owners, [index for index, *_ in found]).with_columns(
-        _series("question_id", (question for _, question, _, _ in found), columns["question_id"]),
-        _series("branch", (name for _, _, name, _ in found), columns["branch"]),
+        series("question_id", (question for _, question, _, _ in found), columns["question_id"]),
+        series("branch", (name for _, _, name, _ in found), columns["branch"]),
         *(
-            _series(name, map(attrgetter(name), branches), columns[name])
+            series(name, map(attrgetter(name), branches), columns[name])
             for name in ("verified", "prefix_digest", "exogenous_digest")
         ),
-        _maps(
+        maps(
             "day_values",
             [
-                None if branch.values is None else {day: value for day, value in branch.values.items() if value is not None}
+                None
+                if branch.values is None
+                else {day: value for day, value in branch.values.items() if value is not None}
                 for branch in branches
             ],
             {"day": pl.Int64(), "value": pl.Float64()},

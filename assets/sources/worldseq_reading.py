@@ -13,14 +13,14 @@ import msgspec
 from assets.sources import json_text, worldseq_recorded
 from assets.sources.documents import Document, Fault, Refused, located
 from assets.sources.json_text import as_object, members
-from assets.sources.json_types import Instant, instant, is_identifier, read
+from assets.sources.json_types import read
+from assets.sources.scalars import Instant, instant, is_identifier
 from assets.sources.worldseq_recorded import Figure, Recorded
 from assets.sources.worldseq_task import Task, read_task
 from assets.sources.worldseq_types import (
     FORMAT,
     Case,
     Counterfacts,
-    Finalization,
     Finalizer,
     Full,
     Harbor,
@@ -87,19 +87,13 @@ Reading = Attempt | Totals | SideFile | Refused
 
 
 def attempt(
-    piece: Piece,
-    shape: str,
-    body: Full | Finalizer | Harbor | Case,
-    recorded: Recorded,
-    *,
-    task: Task | None = None,
-    digest: str | None = None,
+    piece: Piece, body: Full | Finalizer | Harbor | Case, recorded: Recorded, task: Task | None = None
 ) -> Attempt:
     """The attempt of a decoded document.
 
     Raises:
         ValueError: a time is malformed.
-        Fault: its outcome cannot be told.
+        Fault: its outcome cannot be told, or it completed without a task.
     """
     identity = body.attempt
     full = body if isinstance(body, Full) else None
@@ -113,8 +107,8 @@ def attempt(
         raise Fault("missing_field", "$.task", "a completed attempt needs its task")
     return Attempt(
         piece,
-        shape,
-        digest or piece.digest(),
+        body.shape,
+        piece.digest(),
         identity,
         outcome,
         instant(identity.started_at),
@@ -159,10 +153,10 @@ def _recognise(piece: Piece, value: Any) -> Iterable[Reading]:
         raise Fault("unknown_shape", "$.format", f"an unknown format: {json_text.shown(form)}")
     if {"verification", "finalization"} <= value.keys():
         finalizer = read(Finalizer, value)
-        return [attempt(piece, "finalizer", finalizer, worldseq_recorded.verification(finalizer.verification))]
+        return [attempt(piece, finalizer, worldseq_recorded.verification(finalizer.verification))]
     if {"eligible", "reward", "finalization"} <= value.keys():
         recorded = worldseq_recorded.harbor(_clean(value))
-        return [attempt(piece, "harbor", read(Harbor, value), recorded)]
+        return [attempt(piece, read(Harbor, value), recorded)]
     if isinstance(value.get("cases"), list):
         return _summary(piece, value)
     if value.keys() >= SIDE_FILE_FIELDS:
@@ -183,7 +177,8 @@ def _full(piece: Piece, value: dict[str, Any]) -> Attempt:
     full = read(Full, as_object(narrowed))
     tasks = [read_task(content) for name, content in members(value) if name == "task" and content is not None]
     task = tasks[-1] if value.get("task") is not None else None
-    return attempt(piece, "full", full, worldseq_recorded.verification(full.verification), task=task)
+    recorded = worldseq_recorded.verification(_clean(value).get("verification"))
+    return attempt(piece, full, recorded, task)
 
 
 def _question_kinds(task: Any) -> Iterable[tuple[str, str]]:
@@ -212,10 +207,12 @@ def _fields(row: Any, kind: str | None) -> Any:
 def _summary(piece: Piece, value: dict[str, Any]) -> Iterable[Reading]:
     yield Totals(piece, worldseq_recorded.totals(_clean(value)))
     for position, entry in enumerate(value["cases"]):
-        case = Piece(piece.document, b"", position, located(piece.within, f"$.cases[{position}]"))
+        case = Piece(
+            piece.document, json_text.canonical(entry), position, located(piece.within, f"$.cases[{position}]")
+        )
         try:
             body = read(Case, entry)
             recorded = worldseq_recorded.verification(body.verification)
-            yield attempt(case, "summary", body, recorded, digest=json_text.digest(entry))
+            yield attempt(case, body, recorded)
         except Fault as fault:
             yield Refused(piece.document, fault, case.within, claimed_id(entry))

@@ -1,25 +1,25 @@
 """What upstream recorded in a worldseq document, read leniently: figures in long form, nonsense as `unreadable`.
 
-Here: verifications, rewards beside them, and a summary's totals. Not here: whether they agree with anything.
+Here: verifications, rewards beside them, and a summary's totals. Not here: whether they agree with anything. A figure
+that is absent makes no row; one that is null makes a row that says so.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from assets.sources.json_text import shown
-from assets.sources.json_types import as_number
+from assets.sources.scalars import as_number
 from assets.vocabulary import PRIMARY_METRICS
 
-ERRORS = ("groupBrier", "normalizedSquaredError")
+Reading = tuple[float | None, str, str | None]
+"""`value`, `value_type` and `text` of a row of `recorded_values`."""
+Figure = tuple[str, float | None, str, str | None]
+"""`field`, and its reading. Plain tuples: there are a dozen per attempt."""
 
-
-class Figure(NamedTuple):
-    """One recorded figure: a row of `recorded_values` but for the document."""
-
-    field: str
-    value: float | None
-    value_type: str
-    text: str | None
+_NULL: Reading = (None, "null", None)
+_TRUE: Reading = (1.0, "boolean", None)
+_FALSE: Reading = (0.0, "boolean", None)
+_ABSENT = object()
 
 
 class Recorded(NamedTuple):
@@ -40,23 +40,23 @@ def verification(value: Any) -> Recorded:
     if value is None:
         return NOTHING
     if not isinstance(value, dict):
-        return Recorded(None, None, None, None, [_unreadable("verification", value)])
-    figures = [
-        *_present(value, ("eligible", "verified"), _boolean),
-        *_named(value, {"primaryValue": "primary_value"}, _number),
-        *_named(value, {"primaryMetric": "primary_metric"}, _metric),
-    ]
-    gist = {figure.field: figure for figure in figures}
-    figures += _constraints(value.get("constraints"))
-    figures += _business(value.get("business"))
-    figures += _assessments(value.get("assessments"))
+        return Recorded(None, None, None, None, [("verification", *_unreadable(value))])
+    figures: list[Figure] = []
+    verified = _add(figures, "verified", value.get("verified", _ABSENT), _boolean)
+    eligible = _add(figures, "eligible", value.get("eligible", _ABSENT), _boolean)
+    primary_value = _add(figures, "primary_value", value.get("primaryValue", _ABSENT), _number)
+    primary_metric = _add(figures, "primary_metric", value.get("primaryMetric", _ABSENT), _metric)
+    business = _objects(figures, "business", value.get("business"))
+    metrics = _objects(figures, "net_assets_closing", business.get("metrics"))
+    _add(figures, "net_assets_closing", metrics.get("netAssetsCents", _ABSENT), _number)
+    _add_rows(figures, "constraints", value.get("constraints"), "id", _CONSTRAINT)
+    _add_rows(figures, "objectives", business.get("objectives"), "id", _OBJECTIVE)
+    _add_rows(figures, "assessments", value.get("assessments"), "questionId", _ASSESSMENT)
     return Recorded(
-        _truth(gist.get("verified")),
-        _truth(gist.get("eligible")),
-        gist["primary_value"].value if "primary_value" in gist else None,
-        gist["primary_metric"].text
-        if "primary_metric" in gist and gist["primary_metric"].value_type == "text"
-        else None,
+        None if verified[0] is None else bool(verified[0]),
+        None if eligible[0] is None else bool(eligible[0]),
+        primary_value[0],
+        primary_metric[2] if primary_metric[1] == "text" else None,
         figures,
     )
 
@@ -64,113 +64,126 @@ def verification(value: Any) -> Recorded:
 def harbor(value: dict[str, Any]) -> Recorded:
     """A Harbor result: its verification at the top level, and the reward beside it."""
     recorded = verification(value)
-    recorded.figures.extend(_present(value, ("reward",), _number))
+    _add(recorded.figures, "reward", value["reward"], _number)
     return recorded
 
 
 def side_file(value: dict[str, Any]) -> list[Figure]:
     """The figures of a `reward.json`, where flags are 0 or 1."""
-    return _present(value, ("reward", "eligible", "verified", "primary_value", "reward_transform_version"), _flag)
+    figures: list[Figure] = []
+    for field in ("reward", "eligible", "verified", "primary_value", "reward_transform_version"):
+        _add(figures, field, value.get(field, _ABSENT), _flag)
+    return figures
 
 
 def totals(value: dict[str, Any]) -> list[Figure]:
     """The totals of a summary: `summary:completed`, `summary:failed`, and `summary:usage.<path>` per leaf."""
-    figures = _named(value, {"completed": "summary:completed", "failed": "summary:failed"}, _number)
-    return [*figures, *_leaves("summary:usage", value.get("usage"))]
+    figures: list[Figure] = []
+    _add(figures, "summary:completed", value.get("completed", _ABSENT), _number)
+    _add(figures, "summary:failed", value.get("failed", _ABSENT), _number)
+    if value.get("usage") is not None:
+        _add_leaves(figures, "summary:usage", value["usage"])
+    return figures
 
 
-def _leaves(field: str, value: Any) -> Iterable[Figure]:
+def _add(figures: list[Figure], field: str, value: Any, reading: Callable[[Any], Reading]) -> Reading:
+    if value is _ABSENT:
+        return _NULL
+    read = reading(value)
+    figures.append((field, *read))
+    return read
+
+
+def _add_leaves(figures: list[Figure], field: str, value: Any) -> None:
     if isinstance(value, dict):
         for name, member in value.items():
-            yield from _leaves(f"{field}.{name}", member)
-    elif value is not None:
-        yield _flag(field, value)
+            _add_leaves(figures, f"{field}.{name}", member)
+    else:
+        _add(figures, field, value, _flag)
 
 
-def _constraints(value: Any) -> Iterable[Figure]:
-    for name, row in _rows("constraints", "constraint:", value, "id"):
-        yield from _named(row, {"satisfied": name}, _boolean) if isinstance(row, dict) else [_unreadable(name, row)]
+def _objects(figures: list[Figure], field: str, value: Any) -> dict[str, Any]:
+    """The object, or an empty one; nonsense in its place is a figure of its own."""
+    if isinstance(value, dict):
+        return value
+    if value is not None:
+        figures.append((field, *_unreadable(value)))
+    return {}
 
 
-def _business(value: Any) -> Iterable[Figure]:
-    if value is None:
+class _Column(NamedTuple):
+    """A figure of each row of a list: its prefix, the members that may hold it, and its reading."""
+
+    prefix: str
+    members: tuple[str, ...]
+    reading: Callable[[Any], Reading]
+
+
+def _add_rows(figures: list[Figure], part: str, rows: Any, key: str, columns: Sequence[_Column]) -> None:
+    """The figures of a list's rows, named by their key, else by their position."""
+    if not isinstance(rows, list):
+        if rows is not None:
+            figures.append((part, *_unreadable(rows)))
         return
-    if not isinstance(value, dict):
-        yield _unreadable("business", value)
-        return
-    for name, row in _rows("objectives", "objective:", value.get("objectives"), "id"):
-        if isinstance(row, dict):
-            yield from _named(row, {"satisfied": name}, _boolean)
-            yield from _named(row, {"worstValue": name.replace("objective:", "objective_worst:", 1)}, _number)
-        else:
-            yield _unreadable(name, row)
-    metrics = value.get("metrics")
-    if isinstance(metrics, dict):
-        yield from _named(metrics, {"netAssetsCents": "net_assets_closing"}, _number)
-    elif metrics is not None:
-        yield _unreadable("net_assets_closing", metrics)
-
-
-def _assessments(value: Any) -> Iterable[Figure]:
-    for name, row in _rows("assessments", "score:", value, "questionId"):
+    for position, row in enumerate(rows):
         if not isinstance(row, dict):
-            yield _unreadable(name, row)
+            figures.append((f"{columns[0].prefix}[{position}]", *_unreadable(row)))
             continue
-        yield from _named(row, {"score": name}, _number)
-        recorded = [kind for kind in ERRORS if kind in row]
-        given = [kind for kind in recorded if row[kind] is not None]
-        if recorded:
-            yield _number(name.replace("score:", "error:", 1), row[(given or recorded)[0]])
+        name = row.get(key)
+        if not isinstance(name, str):
+            name = f"[{position}]"
+        for prefix, members, reading in columns:
+            value = _first(row, members)
+            if value is not _ABSENT:
+                figures.append((f"{prefix}{name}", *reading(value)))
 
 
-def _rows(part: str, prefix: str, value: Any, key: str) -> Iterable[tuple[str, Any]]:
-    """Rows with the name of their figure; a list that is none is one unreadable row under the part's own name."""
-    if isinstance(value, list):
-        for position, row in enumerate(value):
-            identifier = row.get(key) if isinstance(row, dict) else None
-            yield f"{prefix}{identifier}" if isinstance(identifier, str) else f"{prefix}[{position}]", row
-    elif value is not None:
-        yield part, value
+def _first(row: dict[str, Any], members: tuple[str, ...]) -> Any:
+    found = _ABSENT
+    for member in members:
+        value = row.get(member, _ABSENT)
+        if value is not _ABSENT:
+            if value is not None:
+                return value
+            found = None
+    return found
 
 
-def _present(value: dict[str, Any], names: Iterable[str], figure: Any) -> list[Figure]:
-    return [figure(name, value[name]) for name in names if name in value]
+def _boolean(value: Any) -> Reading:
+    if value is True:
+        return _TRUE
+    if value is False:
+        return _FALSE
+    return _NULL if value is None else _unreadable(value)
 
 
-def _named(value: dict[str, Any], fields: dict[str, str], figure: Any) -> list[Figure]:
-    return [figure(field, value[name]) for name, field in fields.items() if name in value]
-
-
-def _boolean(field: str, value: Any) -> Figure:
-    if isinstance(value, bool):
-        return Figure(field, float(value), "boolean", None)
-    return _null(field) if value is None else _unreadable(field, value)
-
-
-def _number(field: str, value: Any) -> Figure:
+def _number(value: Any) -> Reading:
+    if value is None:
+        return _NULL
     number = as_number(value)
-    if number is not None:
-        return Figure(field, number, "number", None)
-    return _null(field) if value is None else _unreadable(field, value)
+    return _unreadable(value) if number is None else (number, "number", None)
 
 
-def _flag(field: str, value: Any) -> Figure:
-    return _boolean(field, value) if isinstance(value, bool) else _number(field, value)
+def _flag(value: Any) -> Reading:
+    return _boolean(value) if isinstance(value, bool) else _number(value)
 
 
-def _metric(field: str, value: Any) -> Figure:
+def _metric(value: Any) -> Reading:
     if isinstance(value, str) and value in PRIMARY_METRICS:
-        return Figure(field, None, "text", value)
-    return _null(field) if value is None else _unreadable(field, value)
+        return None, "text", value
+    return _NULL if value is None else _unreadable(value)
 
 
-def _null(field: str) -> Figure:
-    return Figure(field, None, "null", None)
+def _unreadable(value: Any) -> Reading:
+    return None, "unreadable", shown(value)
 
 
-def _unreadable(field: str, value: Any) -> Figure:
-    return Figure(field, None, "unreadable", shown(value))
-
-
-def _truth(figure: Figure | None) -> bool | None:
-    return None if figure is None or figure.value is None else bool(figure.value)
+_CONSTRAINT = (_Column("constraint:", ("satisfied",), _boolean),)
+_OBJECTIVE = (
+    _Column("objective:", ("satisfied",), _boolean),
+    _Column("objective_worst:", ("worstValue",), _number),
+)
+_ASSESSMENT = (
+    _Column("score:", ("score",), _number),
+    _Column("error:", ("groupBrier", "normalizedSquaredError"), _number),
+)

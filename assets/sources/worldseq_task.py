@@ -4,6 +4,7 @@ Here: the typed contract, its digest and its rows for `task_predicates` and `que
 here: judging it; a contract that contradicts itself is still a contract.
 """
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from operator import attrgetter
@@ -15,7 +16,8 @@ from assets.attempts.contract import Questions, TaskPredicates
 from assets.contract import schema
 from assets.sources import json_text
 from assets.sources.documents import Fault
-from assets.sources.json_types import is_identifier, read
+from assets.sources.json_types import read
+from assets.sources.scalars import is_identifier
 from assets.sources.worldseq_types import AgreementReached, TaskContract
 
 KEY = ("attempt_id", "landed_on")
@@ -61,7 +63,7 @@ def read_task(value: Any) -> Task:
 def _task_of(raw: bytes, max_depth: int) -> Task | Fault:
     try:
         contract = _CONTRACT.decode(raw)
-        if all(map(is_identifier, _identifiers(contract))):
+        if not json_text.deeper_than(raw, max_depth) and all(map(is_identifier, _identifiers(contract))):
             return _task(contract, msgspec.json.decode(raw))
     except (msgspec.DecodeError, Fault):
         pass  # the careful reading below tells what is wrong, and reads what is merely unusual
@@ -111,7 +113,8 @@ def _task(contract: TaskContract, value: Any) -> Task:
         for position, question in enumerate(parts["questions"])
     ]
     kinds = {question.id: _kind(question) for question in parts["questions"]}
-    return Task(contract, json_text.digest(value), predicates, questions, kinds)
+    digest = hashlib.sha256(json_text.canonical(value)).hexdigest()
+    return Task(contract, digest, predicates, questions, kinds)
 
 
 def _check_unique(part: str, rows: Sequence[Any]) -> None:
@@ -123,7 +126,8 @@ def _check_unique(part: str, rows: Sequence[Any]) -> None:
 
 
 def _kind(row: Any) -> str:
-    return row.__struct_config__.tag or getattr(row, "kind", "objective")
+    kind: str = row.__struct_config__.tag or getattr(row, "kind", "objective")
+    return kind
 
 
 def _row(source: msgspec.Struct, columns: dict[str, Any], /, **known: Any) -> Row:

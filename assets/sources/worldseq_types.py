@@ -5,7 +5,7 @@ anything else there is an unknown extra field. Not here: reading (`worldseq`), t
 Everything optional may be absent or null alike.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta, Raw, Struct, field
@@ -296,8 +296,9 @@ class Usage(Part):
 
 
 class Full(Part):
-    """A full attempt artifact. Its task repeats from attempt to attempt, so it is read apart."""
+    """A full attempt artifact. Its task, which repeats from attempt to attempt, and its record are read apart."""
 
+    shape: ClassVar[str] = "full"
     format: Literal["worldseq-attempt/1"]
     attempt: FullIdentity
     task: Raw = Raw(b"null")
@@ -306,13 +307,14 @@ class Full(Part):
     answers: list[Answer] | None = None
     evidence: dict[str, Evidence | None] | None = None
     usage: Usage | None = None
-    verification: Any = None
+    verification: Raw = Raw(b"null")
     finalization: Finalization | None = None
 
 
 class Finalizer(Part):
     """A shared-finalizer response."""
 
+    shape: ClassVar[str] = "finalizer"
     attempt: Identity
     verification: Any = None
     finalization: Finalization | None = None
@@ -321,6 +323,7 @@ class Finalizer(Part):
 class Harbor(Part):
     """A Harbor result: the fields of the verification stand beside these."""
 
+    shape: ClassVar[str] = "harbor"
     attempt: Identity
     finalization: Finalization | None = None
 
@@ -328,5 +331,6 @@ class Harbor(Part):
 class Case(Part):
     """An entry of an evaluation summary."""
 
+    shape: ClassVar[str] = "summary"
     attempt: Identity
     verification: Any = None

@@ -5,8 +5,12 @@ import polars as pl
 from assets.rulesets.loader import RuleSet
 from assets.verification.findings import Finding, reasons
 
-USED = {"accepted_decisions": "used_decisions", "player_calls": "used_calls", "elapsed_seconds": "used_seconds"}
-"""Limit of the gameplay budget, as a task may override it, to the column of the attempt's own usage."""
+USAGE = {
+    "used_decisions": "accepted_decisions",
+    "used_calls": "player_calls",
+    "used_seconds": "elapsed_seconds",
+}
+"""What an attempt used, to the limit of the gameplay budget that it counts against: the names that a task overrides."""
 
 
 def gameplay_budget(rules: RuleSet) -> Finding:
@@ -14,16 +18,19 @@ def gameplay_budget(rules: RuleSet) -> Finding:
 
     A row's own override replaces the rule set's limit. Observed and limit: those of the first one that is passed.
     """
-    limits = {name: pl.col(name).fill_null(getattr(rules.gameplay, name)) for name in USED}
-    passed = {name: pl.col(used) > limits[name] for name, used in USED.items()}
+    over = {used: pl.col(used) > limit for used, limit in _limits(rules).items()}
     return Finding(
-        breach=reasons(*((over, "breach") for over in passed.values())),
-        gap=reasons((pl.any_horizontal(pl.col(used).is_null() for used in USED.values()), "usage_missing")),
-        observed=pl.coalesce(
-            pl.when(over).then(pl.col(USED[name]).cast(pl.Float64)) for name, over in passed.items()
+        breach=reasons((pl.any_horizontal(over.values()), "breach")),
+        gap=reasons((pl.any_horizontal(pl.col(used).is_null() for used in USAGE), "usage_missing")),
+        observed=pl.coalesce(pl.when(passed).then(pl.col(used).cast(pl.Float64)) for used, passed in over.items()),
+        limit=pl.coalesce(
+            pl.when(over[used]).then(limit.cast(pl.Float64)) for used, limit in _limits(rules).items()
         ),
-        limit=pl.coalesce(pl.when(over).then(limits[name].cast(pl.Float64)) for name, over in passed.items()),
     )
+
+
+def _limits(rules: RuleSet) -> dict[str, pl.Expr]:
+    return {used: pl.col(name).fill_null(getattr(rules.gameplay, name)) for used, name in USAGE.items()}
 
 
 def token_budget() -> Finding:

@@ -1,7 +1,7 @@
 """Predicates on questions whose conclusion is required: the conclusion itself, and a counterfactual's precondition.
 
-Both stand apart from the numeric score. Each function is the finding of one kind, over `answers.graded` beside
-`supported` and `trajectory.facts`.
+Both stand apart from the numeric score. Each finding stands over the questions of `answers.asked` beside
+their graded answers, `supported`, branches and `trajectory.facts`.
 """
 
 import polars as pl
@@ -37,7 +37,7 @@ def required_conclusion() -> Finding:
     known = expected.is_not_null()
     return Finding(
         fault=FAULT,
-        breach=reasons((~pl.col("answered"), "answer_missing"), (known & ~(same & frank), "conclusion_differs")),
+        breach=reasons((~pl.col("answered").fill_null(value=False), "answer_missing"), (known & ~(same & frank), "conclusion_differs")),
         gap=reasons((~known, "evidence_missing")),
     )
 

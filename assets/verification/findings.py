@@ -8,22 +8,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from assets.assessments.evidence import KEY, ROW, finite
 from assets.contract import schema
 from assets.verification.contract import PredicateResults
 
 NOTHING = pl.lit(None, pl.Null)
-
-OBSERVATIONS = (
-    "observed",
-    "limit",
-    "worst_value",
-    "worst_day",
-    "first_breach_day",
-    "required_days",
-    "observed_days",
-    "missing_days",
-)
-
 
 class Finding(NamedTuple):
     """One kind of predicate: why it does not pass, in order of precedence, and what was observed.
@@ -45,6 +34,11 @@ class Finding(NamedTuple):
     required_days: pl.Expr = NOTHING
     observed_days: pl.Expr = NOTHING
     missing_days: pl.Expr = NOTHING
+
+
+REASONS = Finding._fields[:4]
+OBSERVATIONS = Finding._fields[4:]
+IDENTITY = (*KEY, ROW, "part", "position", "kind", "predicate_id")
 
 
 def reasons(*cases: tuple[pl.Expr, str]) -> pl.Expr:
@@ -79,47 +73,49 @@ def extremes(low: str, high: str, lower: str, upper: str) -> dict[str, pl.Expr]:
     }
 
 
-def judged(finding: Finding) -> list[pl.Expr]:
-    """`outcome`, `reason` and the observations of a frame's rows, typed as in `predicate_results`.
+def by_kind(findings: Mapping[str, Finding], otherwise: Finding) -> Finding:
+    """The finding of each row's own kind, for a frame of several kinds with their name in `judged_as`.
+
+    One frame for all kinds keeps one pass over the evidence: a branch per kind would aggregate the trajectory anew, since
+    the optimizer pushes each branch's filter into the shared part and then shares nothing.
+    """
+    kind = pl.col("judged_as")
+
+    def choose(field: str) -> pl.Expr:
+        cases = [
+            pl.when(kind == name).then(getattr(finding, field))
+            for name, finding in findings.items()
+            if getattr(finding, field) is not NOTHING
+        ]
+        return pl.coalesce(*cases, pl.when(kind.is_null()).then(getattr(otherwise, field)))
+
+    return Finding(*(choose(field) for field in Finding._fields))
+
+
+def judge(predicates: pl.LazyFrame, finding: Finding) -> pl.LazyFrame:
+    """Rows of `predicate_results` with `ROW`, `part` and `position`, from predicates beside their evidence.
 
     Known evidence decides first: a breach fails even where other evidence is missing.
     """
-    text = {name: getattr(finding, name).cast(pl.String) for name in ("fault", "unseen", "breach", "gap")}
-    undecided = text["fault"].is_not_null() | text["unseen"].is_not_null()
     types = schema(PredicateResults)
+    fault, unseen, breach, gap = REASONS
+    undecided = pl.col(fault).is_not_null() | pl.col(unseen).is_not_null()
     outcome = (
         pl.when(undecided)
         .then(pl.lit("inconclusive"))
-        .when(text["breach"].is_not_null())
+        .when(pl.col(breach).is_not_null())
         .then(pl.lit("fail"))
-        .when(text["gap"].is_not_null())
+        .when(pl.col(gap).is_not_null())
         .then(pl.lit("inconclusive"))
         .otherwise(pl.lit("pass"))
     )
-    return [
+    return predicates.select(
+        *IDENTITY,
+        *(getattr(finding, name).cast(pl.String).alias(name) for name in REASONS),
+        *(getattr(finding, name).cast(types[name]).alias(name) for name in OBSERVATIONS),
+    ).select(
+        *IDENTITY,
         outcome.alias("outcome"),
-        pl.coalesce(text.values()).alias("reason"),
-        *(_observation(getattr(finding, name), types[name]).alias(name) for name in OBSERVATIONS),
-    ]
-
-
-def _observation(value: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    typed = value.cast(dtype)
-    return pl.when(typed.is_finite()).then(typed) if dtype.is_float() else typed
-
-
-def by_kind(findings: Mapping[str, Finding], otherwise: Finding) -> Finding:
-    """The finding of each row's own kind, for a frame of several kinds."""
-    chosen = {}
-    for name in Finding._fields:
-        stated = {kind: getattr(finding, name) for kind, finding in findings.items()}
-        cases = [
-            pl.when(pl.col("kind") == kind).then(expression)
-            for kind, expression in stated.items()
-            if expression is not NOTHING
-        ]
-        rest = getattr(otherwise, name)
-        if rest is not NOTHING:
-            cases.append(pl.when(~pl.col("kind").is_in(list(findings))).then(rest))
-        chosen[name] = pl.coalesce(cases) if cases else NOTHING
-    return Finding(**chosen)
+        pl.coalesce(REASONS).alias("reason"),
+        *(finite(pl.col(name)).alias(name) if types[name].is_float() else name for name in OBSERVATIONS),
+    )

@@ -74,24 +74,20 @@ def horizon() -> Finding:
     )
 
 
-def beyond() -> pl.Expr:
-    """Whether a day of the trajectory breaks the money predicate: what is worth a look at single days."""
+def is_broken() -> pl.Expr:
+    """Whether some day breaks a predicate on spending, cash or prices, so that the first such day is worth a look."""
     kind = pl.col("kind")
     return (
-        pl.when(kind == "spending_budget")
-        .then(pl.col("spent") > MAX)
-        .when(kind == "cash_floor")
-        .then(pl.col("floor_low") < MIN)
-        .when(kind == "cash_bounds")
-        .then(_outside("cash"))
-        .when(kind == "price_bounds")
-        .then(_outside("price"))
-        .otherwise(pl.lit(value=False))
+        ((kind == "spending_budget") & (pl.col("spent") > MAX))
+        | ((kind == "cash_floor") & (pl.col("floor_low") < MIN))
+        | ((kind == "cash_bounds") & _outside("cash"))
+        | ((kind == "price_bounds") & _outside("price"))
     )
 
 
 def _outside(name: str) -> pl.Expr:
-    return (pl.col(f"{name}_low") < MIN).fill_null(value=False) | (pl.col(f"{name}_high") > MAX).fill_null(value=False)
+    below, above = pl.col(f"{name}_low") < MIN, pl.col(f"{name}_high") > MAX
+    return below.fill_null(value=False) | above.fill_null(value=False)
 
 
 def _within(name: str) -> Finding:

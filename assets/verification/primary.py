@@ -2,29 +2,28 @@
 
 import polars as pl
 
-from assets.assessments.evidence import ROW, finite, ordered_sum
+from assets.assessments.evidence import KEY, finite, ordered_sum
 from assets.rulesets.loader import RuleSet
 
 NET_CHANGES = {"net_cash": "cash_cents", "net_assets": "net_assets_cents"}
 CLOSINGS = {"active_paying_accounts": "active_paying_accounts", "retained_accounts": "retained_accounts"}
 
 
-def primary_values(numbered: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`ROW`, `primary_value` and `net_assets_closing_cents` of every attempt that has a trajectory.
+def primary_values(attempts: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
+    """`KEY`, `primary_value` and `net_assets_closing_cents` of the given attempts that have a trajectory.
 
     Net cash and net assets: closing balance - that of day 0. Operating margin: sum over days >= 1. Accounts: closing
     count. Recovery: the negated sum of the shortfall, in day order; 0 is best, and never -0. Closing is the last day
     present. A missing input (no day 0 of a change, a null, a day gap of a sum) gives null.
     """
-    opening, closing = pl.col("day") == 0, pl.col("day") == pl.col("day").max()
+    day, margin = pl.col("day"), pl.col("operating_margin_cents")
     balances = {name: pl.col(name) for name in (*NET_CHANGES.values(), *CLOSINGS.values())}
-    margin = pl.col("operating_margin_cents").filter(pl.col("day") > 0)
-    facts = days.group_by(ROW).agg(
-        gapless=(pl.len() == pl.col("day").max() + 1),
-        margin=pl.when(margin.null_count() == 0).then(margin.sum()),
-        shortfall=pl.when(pl.col("shortfall_units").null_count() == 0).then(ordered_sum("shortfall_units", "day")),
-        **{f"opening_{name}": value.filter(opening).max() for name, value in balances.items()},
-        **{f"closing_{name}": value.filter(closing).max() for name, value in balances.items()},
+    facts = days.group_by(KEY).agg(
+        gapless=pl.len() == day.max() + 1,
+        margin=pl.when(day > 0).then(margin).sum(),
+        margin_known=(margin.is_not_null() | (day == 0)).all(),
+        **{f"opening_{name}": pl.when(day == 0).then(value).max() for name, value in balances.items()},
+        **{f"closing_{name}": value.max_by("day") for name, value in balances.items()},
     )
     metric = pl.col("primary_metric")
     changes = [
@@ -35,18 +34,31 @@ def primary_values(numbered: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
         pl.when(metric == name).then(pl.col(f"closing_{column}").cast(pl.Float64)) for name, column in CLOSINGS.items()
     ]
     sums = [
-        pl.when((metric == "operating_margin") & pl.col("gapless")).then(pl.col("margin").cast(pl.Float64)),
+        pl.when((metric == "operating_margin") & pl.col("gapless") & pl.col("margin_known")).then(pl.col("margin").cast(pl.Float64)),
         # 0 - 0 is +0, where a negation would give -0.
         pl.when((metric == "recovery") & pl.col("gapless")).then(0.0 - pl.col("shortfall")),
     ]
     return (
-        numbered.select(ROW, "primary_metric")
-        .join(facts, on=ROW)
+        attempts.select(*KEY, "primary_metric")
+        .join(facts, on=KEY)
+        .join(shortfalls(attempts.filter(metric == "recovery"), days), on=KEY, how="left")
         .select(
-            ROW,
+            *KEY,
             primary_value=finite(pl.coalesce(*changes, *closings, *sums)),
             net_assets_closing_cents="closing_net_assets_cents",
         )
+    )
+
+
+def shortfalls(attempts: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
+    """`KEY` and `shortfall`, the sum over all days in their order, of the given attempts; null where a day's is null."""
+    shortfall = pl.col("shortfall_units")
+    return (
+        days.select(*KEY, "day", shortfall)
+        .join(attempts.select(KEY), on=KEY, how="semi")
+        .group_by(KEY)
+        .agg(known=shortfall.is_not_null().all(), shortfall=ordered_sum("shortfall_units", "day"))
+        .select(*KEY, shortfall=pl.when("known").then("shortfall"))
     )
 
 

@@ -114,11 +114,11 @@ def named_days(declared: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
         .agg(
             known_days=pl.len().cast(pl.Int64),
             lowest=value.min(),
-            lowest_day=day.filter(value == value.min()).min(),
+            lowest_day=day.min_by(pl.struct(value, day)),
             highest=value.max(),
-            highest_day=day.filter(value == value.max()).min(),
-            first_outside=day.filter((value < pl.col("min_value")) | (value > pl.col("max_value"))).min(),
-            base=value.filter(day == first).max(),
-            end=value.filter(day == last).max(),
+            highest_day=day.max_by(pl.struct(value, -day)),
+            first_outside=pl.when((value < pl.col("min_value")) | (value > pl.col("max_value"))).then(day).min(),
+            base=pl.when(day == first).then(value).max(),
+            end=pl.when(day == last).then(value).max(),
         )
     )

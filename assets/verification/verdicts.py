@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, of, scored
+from assets.assessments.evidence import KEY, scored
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 from assets.verification.contract import Verifications
@@ -19,8 +19,7 @@ def verifications(
     design. The verdict from evidence is a three-valued AND of the predicates and the primary value; without evidence it
     is the recorded one.
     """
-    numbered = scored(attempts)
-    values = primary_values(numbered, of(numbered, trajectory_days)).join(numbered.select(ROW, *KEY), on=ROW).drop(ROW)
+    values = primary_values(scored(attempts), trajectory_days)
     completed, verified = pl.col("outcome") == "completed", pl.col("class").is_in(["eligible", "ineligible"])
     return (
         attempts.join(undecided(predicate_results), on=KEY, how="left")

@@ -16,11 +16,11 @@ from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
 from assets.attempts.contract import Attempts
+from assets.attempts.precedence import order_by
 from assets.contract import Contract, descriptions, schema, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.rulesets.loader import current, load_all
 from assets.tables import TABLES
-from assets.vocabulary import SHAPES
 from pipelines.cli.output import CommandError, UsageError
 from pipelines.settings import Settings
 from pipelines.storage.failures import explaining
@@ -34,10 +34,6 @@ LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
 }
-# The winner of an attempt across landing days, best first; within a day `attempts` holds the winner already.
-PRECEDENCE = (
-    f"list_position({list(SHAPES)}, shape), finalized_at DESC NULLS LAST, landed_on DESC, last_modified DESC, uri DESC"
-)
 ABSENT = re.compile(r"Table with name (\S+) does not exist")
 
 
@@ -100,7 +96,7 @@ def current_rows(contract: type[Contract], rules_id: str) -> str:
     """The query behind `<table>_current`."""
     name, columns = table_name(contract), schema(contract)
     if contract is Attempts:
-        return f"FROM {name} QUALIFY row_number() OVER (PARTITION BY attempt_id ORDER BY {PRECEDENCE}) = 1"
+        return f"FROM {name} QUALIFY row_number() OVER (PARTITION BY attempt_id ORDER BY {order_by()}) = 1"
     if contract is RawArtifacts:
         latest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
         return f"FROM {name} QUALIFY {latest}"

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from pipelines.cli.demo_attempts import COMPANIES, TASKS, Task, attempt, generator
 from pipelines.cli.demo_plots import PLOTS, Document
+from pipelines.cli.output import UsageError
 
 DAYS = tuple(dt.date(2026, 9, day) for day in (14, 15, 16))
 MARKER = ".scorehouse-demo"
@@ -67,13 +68,36 @@ def files(seed: int = 1) -> list[StoredFile]:
     return sorted([*arrived, copy, *_curiosities(sound[0]), *_broken(sound[1])])
 
 
+def own_folder(location: str, what: str) -> Path:
+    """The folder, if a demo may write there: a local one that is absent, empty, or an earlier demo's.
+
+    Raises:
+        UsageError: it may not; nothing has been written.
+    """
+    path = Path(location.removeprefix("file://"))
+    if "://" in location and not location.startswith("file://"):
+        raise UsageError(f"{location}: the demo writes into local folders only; unset SCOREHOUSE_{what.upper()}")
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path}: is no folder; set SCOREHOUSE_{what.upper()} to one that the demo may fill")
+    if path.exists() and any(path.iterdir()) and not (path / MARKER).exists():
+        raise UsageError(
+            f"{path}: holds {what} that are not a demo's; set SCOREHOUSE_{what.upper()} to an empty folder"
+        )
+    return path
+
+
+def mark(folder: Path) -> None:
+    """Make the folder the demo's own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / MARKER).write_text("Made by `scorehouse demo`; safe to delete.\n", encoding="utf-8")
+
+
 def write(folder: Path, seed: int = 1) -> int:
     """Write the store below `folder` and return the number of its files; what is there already stays untouched.
 
     The marker comes first, so that an interrupted demo knows its own folder again.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / MARKER).write_text("The example store of `scorehouse demo`; safe to delete.\n", encoding="utf-8")
+    mark(folder)
     stored = files(seed)
     for file in stored:
         path = folder / file.key
@@ -217,7 +241,7 @@ def _broken(document: Document) -> Iterator[StoredFile]:
     yield _file(DAYS[2], "broken/latin-1.json", None, '{"format": "caf\u00e9"}'.encode("latin-1"))
     yield _file(DAYS[2], "broken/deep.json", None, b"[" * 20_000 + b"]" * 20_000)
     yield _file(DAYS[2], "broken/another tool.json", None, b'{"hello": "world", "version": 3}\n')
-    yield _file(DAYS[2], "broken/lonely/reward.json", {"reward": 1.1, "eligible": 1, "verified": 1})
+    yield _file(DAYS[2], "broken/lonely/reward.json", _reward_file(document))
     yield changed("not a number", '"minCents":0', '"minCents":NaN')
     yield changed("overflow", '"shortfallUnits":', '"shortfallUnits":1e999,"was":')
     yield changed("fractional cents", '"spendCents":0', '"spendCents":0.5')

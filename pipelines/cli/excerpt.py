@@ -82,7 +82,7 @@ def _locate(text: str, at: int, steps: str) -> int:
 
 
 def _member(text: str, at: int, steps: str) -> tuple[int, str] | None:
-    """The value of the member that `steps` begin with; of equal names the last. Names may hold dots: the longest wins."""
+    """The value of the member that `steps` begin with; the longest name fits, the last of equal ones."""
     best: tuple[int, str] | None = None
     at = _space(text, at + 1)
     while text[at] != "}":

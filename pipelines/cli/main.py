@@ -9,6 +9,7 @@ import importlib
 import importlib.metadata
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -145,6 +146,8 @@ def root(
 
 def main() -> None:
     """Run the command line."""
+    # Dagster says of parts of its interface that they may change; that is for us to know, not for who runs this.
+    warnings.filterwarnings("ignore", message=r".* is currently in (beta|preview)")
     app(prog_name="scorehouse")
 
 

@@ -1,6 +1,7 @@
 """`scorehouse tables`: what exists, or one table's columns and partitions.
 
-Here: what the Delta logs and the contracts say; no table is scanned. Not here: which tables there are (`assets.tables`).
+Here: what the Delta logs and the contracts say; no table is scanned. Not here: which tables there are
+(`assets.tables`).
 """
 
 import difflib
@@ -9,6 +10,7 @@ from typing import Annotated, Any
 import polars as pl
 import typer
 from deltalake import DeltaTable
+from polars.datatypes import DataTypeClass
 
 from assets.contract import Contract, descriptions, key, partition_by, schema
 from assets.tables import TABLES, layer
@@ -17,7 +19,7 @@ from pipelines.cli.options import Json, verb
 from pipelines.cli.output import CommandError, UsageError, print_json, print_table, say
 from pipelines.settings import load
 
-SQL_TYPES = {
+SQL_TYPES: dict[DataTypeClass, str] = {
     pl.String: "VARCHAR",
     pl.Int64: "BIGINT",
     pl.Float64: "DOUBLE",
@@ -103,17 +105,13 @@ def partitions_of(contract: type[Contract], table: DeltaTable) -> pl.DataFrame:
     )
 
 
-def sql_type(dtype: pl.DataType) -> str:
+def sql_type(dtype: pl.DataType | DataTypeClass) -> str:
     """The type as SQL names it."""
     if isinstance(dtype, pl.List):
-        return f"{sql_type(_instance(dtype.inner))}[]"
+        return f"{sql_type(dtype.inner)}[]"
     if isinstance(dtype, pl.Struct):
-        return f"STRUCT({', '.join(f'{field.name} {sql_type(_instance(field.dtype))}' for field in dtype.fields)})"
+        return f"STRUCT({', '.join(f'{field.name} {sql_type(field.dtype)}' for field in dtype.fields)})"
     return SQL_TYPES[dtype.base_type()]
-
-
-def _instance(dtype: Any) -> pl.DataType:
-    return dtype() if isinstance(dtype, type) else dtype
 
 
 def _print_all(found: list[dict[str, Any]], root: str) -> None:

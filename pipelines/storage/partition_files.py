@@ -20,11 +20,12 @@ import polars as pl
 from assets.contract import Contract, ContractError, conform, key, partition_by, schema, table_name
 from pipelines.storage.failures import STORAGE_ERRORS, explaining
 from pipelines.storage.options import StoreOptions, scheme
+from pipelines.storage.s3_objects import put_object
 
 PartitionKey = Mapping[str, object]  # every partition column of the table -> its value
 
-BATCH_BYTES = 32 * 2**20  # rows of a stream are gathered up to this size before they are validated
-HELD_BYTES = 128 * 2**20  # rows are held back up to this size before they become files
+BATCH_BYTES = 16 * 2**20  # rows of a stream are gathered up to this size before they are validated
+HELD_BYTES = 64 * 2**20  # rows are held back up to this size before they become files
 ROW_GROUP_BYTES = 32 * 2**20  # so that a reader's memory is bounded too
 LARGEST_ROW_GROUP = 500_000  # rows
 WRITERS = 4
@@ -96,7 +97,9 @@ class PartitionFiles:
         Raises:
             ContractError: a column is missing, extra, out of order or of another type.
         """
-        conform(self._contract, pl.DataFrame(schema=frame.collect_schema()))
+        given = frame.collect_schema()
+        if given != pl.Schema(schema(self._contract)):
+            conform(self._contract, pl.DataFrame(schema=given))  # says what differs
 
     def write(self, frame: pl.LazyFrame | pl.DataFrame) -> list[DataFile]:
         """Every row of `frame`, in files; nothing remains of them where this fails.
@@ -216,7 +219,7 @@ def _directory(column: str, text: str) -> str:
 def _put(uri: str, content: bytes, options: StoreOptions) -> None:
     with explaining(f"{uri}: cannot write", options):
         if scheme(uri) == "s3":
-            fsspec.filesystem("s3", **options.fsspec).pipe_file(uri, content)
+            put_object(uri, content, options)
             return
         path = Path(uri)
         path.parent.mkdir(parents=True, exist_ok=True)

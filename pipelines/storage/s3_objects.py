@@ -1,7 +1,8 @@
 """Objects in an S3 bucket, through the client of s3fs and on its event loop.
 
-Here: listing pages, and many small downloads at once on one loop with a bounded number under way. Not here: credentials
-and endpoints (`options`).
+Here: listing pages, many small downloads at once on one loop with a bounded number under way, and one upload; each
+request is retried here, where s3fs would give up at a first 5xx answer. Not here: credentials and endpoints
+(`options`).
 """
 
 import asyncio
@@ -117,14 +118,8 @@ class S3Objects:
         return [outcome for outcome in outcomes if outcome is not None]
 
     async def _fetch(self, client: Any, info: ObjectInfo, limit_bytes: int | None) -> Fetched:
-        trying = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception(is_transient),
-            stop=tenacity.stop_after_attempt(self.attempts),
-            wait=tenacity.wait_random_exponential(multiplier=0.2, max=10),
-            reraise=True,
-        )
         try:
-            return await trying(self._get, client, info, limit_bytes)
+            return await _trying(self.attempts)(self._get, client, info, limit_bytes)
         except ClientError as error:
             return _failed(info.uri, error)
 
@@ -141,6 +136,27 @@ class S3Objects:
             expected = info.size_bytes if unchanged else announced
             raise TruncatedError(f"{info.uri}: {len(content)} of {expected} bytes came")
         return Fetched(info.uri, content)
+
+
+def put_object(uri: str, content: bytes, options: StoreOptions, attempts: int = 5) -> None:
+    """Store one object at `s3://bucket/key`, in one request."""
+    bucket, _, key = uri.removeprefix("s3://").partition("/")
+    filesystem = fsspec.filesystem("s3", **options.fsspec)
+
+    async def put() -> None:
+        client = await filesystem.set_session()
+        await client.put_object(Bucket=bucket, Key=key, Body=content)
+
+    sync(filesystem.loop, _trying(attempts), put)
+
+
+def _trying(attempts: int) -> tenacity.AsyncRetrying:
+    return tenacity.AsyncRetrying(
+        retry=tenacity.retry_if_exception(is_transient),
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=tenacity.wait_random_exponential(multiplier=0.2, max=10),
+        reraise=True,
+    )
 
 
 def _failed(uri: str, error: ClientError) -> Fetched:

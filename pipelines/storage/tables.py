@@ -234,9 +234,7 @@ class Tables:
             reraise=True,
         )
         try:
-            return looking(
-                DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta
-            )
+            return looking(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
         except TableNotFoundError:
             raise
         except STORAGE_ERRORS as error:

@@ -1,10 +1,10 @@
 """A small warehouse, and the command line on it."""
 
 import datetime as dt
+import shutil
 from pathlib import Path
 
 import pytest
-from tests.pipelines.cli.warehouse import DAY_1, DAY_2, HOSTILE, NOON, Scorehouse, arrival, attempt, store, verdict
 from typer.testing import CliRunner, Result
 
 from assets.attempts.contract import Attempts, Questions
@@ -12,6 +12,7 @@ from assets.landing.contract import Quarantine, RawArtifacts
 from assets.verification.contract import Verifications
 from pipelines.cli.main import app
 from pipelines.storage.tables import Tables
+from tests.pipelines.cli.warehouse import DAY_1, DAY_2, HOSTILE, NOON, Scorehouse, arrival, attempt, store, verdict
 
 
 @pytest.fixture
@@ -22,9 +23,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def tables(home: Path) -> Tables:
-    """A warehouse in the embedded place: attempts on two days, their verdicts, arrivals and a quarantine."""
-    warehouse = Tables(str(home / ".scorehouse/tables"))
+def tables(home: Path, template: Tables) -> Tables:
+    """The warehouse in the embedded place."""
+    folder = home / ".scorehouse/tables"
+    shutil.copytree(template.url, folder)
+    return Tables(str(folder))
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Tables:
+    """Attempts on two days, their verdicts, arrivals and a quarantine."""
+    warehouse = Tables(str(tmp_path_factory.mktemp("warehouse")))
     late = NOON + dt.timedelta(days=2)
     store(
         warehouse,

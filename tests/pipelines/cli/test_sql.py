@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.pipelines.cli.warehouse import DAY_1, HOSTILE, Scorehouse, attempt, store
 
 from assets.attempts.contract import Attempts
 from assets.contract import descriptions
 from pipelines.storage.tables import Tables
+from tests.pipelines.cli.warehouse import DAY_1, HOSTILE, Scorehouse, attempt, store
 
 pytestmark = pytest.mark.usefixtures("tables")
 

@@ -40,9 +40,7 @@ class Scores(Contract):
         metadata = {"partition_by": ("landed_on", "rules")}  # noqa: RUF012 - pandera's way
 
 
-def rows(
-    contract: type[Contract], keys: Mapping[str, object], ids: Sequence[str], **values: object
-) -> pl.DataFrame:
+def rows(contract: type[Contract], keys: Mapping[str, object], ids: Sequence[str], **values: object) -> pl.DataFrame:
     """Rows of one partition key, one per id; columns that are not named are null."""
     columns = {"attempt_id": list(ids)} | {name: [value] * len(ids) for name, value in {**keys, **values}.items()}
     declared = schema(contract)

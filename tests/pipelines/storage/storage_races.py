@@ -20,7 +20,9 @@ def opened(url: str, variables: Mapping[str, str]) -> Tables:
     return Tables(url, store_options(url, variables))
 
 
-def overwrite(url: str, variables: Mapping[str, str], start: float, when: dt.date, writer: str, rounds: int) -> list[int]:
+def overwrite(
+    url: str, variables: Mapping[str, str], start: float, when: dt.date, writer: str, rounds: int
+) -> list[int]:
     """Overwrite one day `rounds` times from the moment `start` on; each time with rows that name writer and round."""
     store = opened(url, variables)
     while time.time() < start:

@@ -145,7 +145,9 @@ def test_a_scan_of_keys_opens_the_files_of_these_keys_only(store: Tables) -> Non
     assert store.scan(Attempts, [day()]).collect().height == 1
 
 
-def test_rows_come_back_by_partition_and_then_as_they_were_written(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_come_back_by_partition_and_then_as_they_were_written(
+    store: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(partition_files, "BATCH_BYTES", 1)
     monkeypatch.setattr(partition_files, "HELD_BYTES", 1)
     ids = [f"a{number}" for number in range(200_000)]
@@ -229,8 +231,14 @@ def test_what_breaks_the_contract_is_refused_and_nothing_is_written(
 
 def test_a_schema_that_only_the_batches_reveal_is_refused(store: Tables) -> None:
     store.ensure([Attempts])
-    lying = rows(Attempts, day(), ["a"]).lazy().map_batches(
-        lambda frame: frame.with_columns(decisions=pl.lit(1.7)), schema=schema(Attempts), validate_output_schema=False
+    lying = (
+        rows(Attempts, day(), ["a"])
+        .lazy()
+        .map_batches(
+            lambda frame: frame.with_columns(decisions=pl.lit(1.7)),
+            schema=schema(Attempts),
+            validate_output_schema=False,
+        )
     )
 
     with pytest.raises(ContractError, match="decisions"):
@@ -330,7 +338,9 @@ def test_a_type_that_delta_would_change_is_refused_at_creation(store: Tables) ->
 
 def test_a_transient_failure_of_the_first_look_is_tried_again(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
-    failures = iter([OSError("Generic S3 error: error sending request: connection reset"), OSError("503 Service Unavailable")])
+    failures = iter(
+        [OSError("Generic S3 error: error sending request: connection reset"), OSError("503 Service Unavailable")]
+    )
 
     def look(*args: object, **kwargs: object) -> DeltaTable:
         for failure in failures:
@@ -365,7 +375,9 @@ def test_a_lasting_failure_of_the_first_look_changes_nothing(store: Tables, monk
     assert everything_below(Path(store.root)) == before
 
 
-def test_a_conflicting_commit_in_between_is_seen_and_not_widened(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_conflicting_commit_in_between_is_seen_and_not_widened(
+    store: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Between the write of the files and the commit, another writer fills the same key and one more."""
     store.ensure([Attempts])
     commit, raced = Tables._commit, []
@@ -426,7 +438,9 @@ def test_a_writer_killed_before_its_commit_leaves_the_table_as_it_was(store: Tab
     store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
 
     path = os.pathsep.join(sys.path)
-    killed = subprocess.run([sys.executable, "-c", KILLED, store.root], check=False, env={**os.environ, "PYTHONPATH": path})
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, store.root], check=False, env={**os.environ, "PYTHONPATH": path}
+    )
 
     assert killed.returncode == -signal.SIGKILL
     assert len(list(Path(store.uri(Attempts)).glob("*/*.parquet"))) == 2

@@ -1,0 +1,159 @@
+"""Which of several documents tells of an attempt, and what becomes of the others.
+
+Here: the order, declared once for frames and for SQL, and its application within a landing day. Across days each day
+keeps its own winner; views apply the order there. Pure Polars on a small frame of candidates.
+"""
+
+from typing import NamedTuple
+
+import polars as pl
+
+from assets.contract import schema
+from assets.landing.contract import Quarantine
+from assets.vocabulary import SHAPES
+
+
+class Criterion(NamedTuple):
+    """A column to go by: the values from best to worst where they are listed, else the greatest first, null last."""
+
+    column: str
+    ranked: tuple[str, ...] = ()
+
+
+PRECEDENCE = (
+    Criterion("shape", SHAPES),
+    Criterion("finalized_at"),
+    Criterion("landed_on"),
+    Criterion("last_modified"),
+    Criterion("uri"),
+)
+"""Evidence is never superseded by a record of it, nor newer by older."""
+
+SAME_ATTEMPT = ("source", "landed_on", "attempt_id")
+
+
+class Resolution(NamedTuple):
+    """What a day's candidates came to.
+
+    winners: `document` and `identical_copies`, one row per attempt and day. recorded: `document` and `attempt_id` of
+    every document whose recorded values are kept, under the attempt that they belong to (null for totals of a whole
+    document). quarantine: the superseded, and side files without a main file.
+    """
+
+    winners: pl.DataFrame
+    recorded: pl.DataFrame
+    quarantine: pl.DataFrame
+
+
+def order_by() -> str:
+    """The order as an SQL `ORDER BY` list, best first."""
+    return ", ".join(
+        f"CASE {column} {' '.join(f'WHEN {value!r} THEN {rank}' for rank, value in enumerate(ranked))} END"
+        if ranked
+        else f"{column} DESC NULLS LAST"
+        for column, ranked in PRECEDENCE
+    )
+
+
+def resolve(candidates: pl.DataFrame, recorded_values: pl.DataFrame, side_files: pl.DataFrame) -> Resolution:
+    """The winner per attempt and landing day; the others by what they add.
+
+    Of one shape and content, one stays, and the winner counts its copies. Of the others, one of the winner's shape,
+    or with a recorded figure that is not the winner's, is superseded; all keep their recorded values.
+    """
+    ranked = candidates.pipe(_best_first)
+    kept = ranked.unique([*SAME_ATTEMPT, "shape", "digest"], keep="first", maintain_order=True)
+    copies = ranked.group_by(*SAME_ATTEMPT, "shape", "digest").agg(identical_copies=pl.len().cast(pl.Int64) - 1)
+    attempts = kept.filter(pl.col("attempt_id").is_not_null())
+    winners = attempts.unique(SAME_ATTEMPT, keep="first", maintain_order=True)
+    losers = attempts.join(winners, on="document", how="anti").join(
+        winners.select(*SAME_ATTEMPT, winner="document", winner_shape="shape", winner_uri="uri"), on=SAME_ATTEMPT
+    )
+    attached = _attached(side_files, candidates)
+    return Resolution(
+        winners.join(copies, on=[*SAME_ATTEMPT, "shape", "digest"]).select("document", "identical_copies"),
+        pl.concat([kept.select("document", "attempt_id"), _with_main(attached).select("document", "attempt_id")]),
+        pl.concat([_superseded(losers, recorded_values), _without_main(attached)]),
+    )
+
+
+def _best_first(candidates: pl.DataFrame) -> pl.DataFrame:
+    """In order; of documents within one object the last, so that the order is total."""
+    keys = [
+        pl.col(column).replace_strict({value: -rank for rank, value in enumerate(ranked)}, return_dtype=pl.Int64)
+        if ranked
+        else pl.col(column)
+        for column, ranked in PRECEDENCE
+    ]
+    return candidates.sort(*keys, "position", descending=True, nulls_last=True)
+
+
+def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataFrame:
+    figures = recorded_values.unique(["document", "field"], keep="last", maintain_order=True).select(
+        "document", "field", "value", "value_type", "text"
+    )
+    differing = (
+        losers.select("document", "winner")
+        .join(figures, on="document")
+        .join(figures, left_on=["winner", "field"], right_on=["document", "field"], suffix="_won")
+        .filter(
+            ~pl.all_horizontal(
+                pl.col(part).eq_missing(pl.col(f"{part}_won")) for part in ("value", "value_type", "text")
+            )
+        )
+        .group_by("document")
+        .agg(pl.col("field").min())
+    )
+    found = losers.join(differing, on="document", how="left", maintain_order="left")
+    same_shape = pl.col("shape") == pl.col("winner_shape")
+    detail = (
+        pl.when(same_shape)
+        .then(pl.lit("another document of this shape takes precedence: "))
+        .otherwise(pl.format("recorded {} differs from that of ", "field"))
+    )
+    return found.filter(same_shape | pl.col("field").is_not_null()).pipe(
+        _quarantine, "duplicate", "superseded", detail + pl.col("winner_uri")
+    )
+
+
+def _attached(side_files: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
+    """Each side file with the attempt of the Harbor result beside it, and how many attempts are told of there."""
+    beside = (
+        candidates.filter(pl.col("shape") == "harbor")
+        .group_by("source", "landed_on", directory=pl.col("uri").str.replace(r"/[^/]*$", ""))
+        .agg(pl.col("attempt_id").min(), attempts=pl.col("attempt_id").n_unique())
+    )
+    return side_files.join(beside, on=["source", "landed_on", "directory"], how="left", maintain_order="left")
+
+
+def _with_main(attached: pl.DataFrame) -> pl.DataFrame:
+    """Identical side files of one attempt, which lie beside identical results, count once."""
+    return (
+        attached.filter(pl.col("attempts") == 1)
+        .sort("uri", descending=True)
+        .unique([*SAME_ATTEMPT, "sha256"], keep="first", maintain_order=True)
+    )
+
+
+def _without_main(attached: pl.DataFrame) -> pl.DataFrame:
+    detail = (
+        pl.when(pl.col("attempts").is_null())
+        .then(pl.lit("a side file without a Harbor result beside it"))
+        .otherwise(pl.lit("a side file beside Harbor results of several attempts"))
+    )
+    alone = attached.filter(pl.col("attempts").is_null() | (pl.col("attempts") > 1))
+    return alone.with_columns(attempt_id=pl.lit(None, pl.String)).pipe(_quarantine, "decode", "unknown_shape", detail)
+
+
+def _quarantine(documents: pl.DataFrame, stage: str, reason: str, detail: pl.Expr) -> pl.DataFrame:
+    return documents.select(
+        "uri",
+        "source",
+        "landed_on",
+        stage=pl.lit(stage),
+        reason=pl.lit(reason),
+        path="path",
+        detail=detail,
+        sha256="sha256",
+        attempt_id="attempt_id",
+    ).select(*schema(Quarantine))

@@ -1,0 +1,44 @@
+"""`scorehouse run`: land, verify and score, in one process.
+
+Here: the options, and what a person sees. Not here: the run itself (`pipelines.run`).
+"""
+
+from typing import Annotated
+
+import typer
+
+import pipelines.run
+from pipelines.cli.options import Json, day, verb
+from pipelines.cli.output import UsageError, print_json
+from pipelines.cli.progress import progress
+from pipelines.cli.summary import as_json, print_summary
+from pipelines.settings import load
+
+app = verb()
+
+
+@app.command()
+def run(
+    from_: Annotated[
+        str | None, typer.Option("--from", metavar="D", help="First landing day; default the first.")
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", metavar="D", help="Last landing day; default the last.")] = None,
+    rules: Annotated[list[str] | None, typer.Option(help="Rule set; default the active ones. May be repeated.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="Only this source. May be repeated.")] = None,
+    json: Json = False,
+) -> None:
+    """Land new artifacts, verify them, and score them; bad artifacts are reported and stop nothing."""
+    settings = load()
+    first, last = day(from_, "--from"), day(to, "--to")
+    if first and last and last < first:
+        raise UsageError(f"the range of days is reversed: --from {first} is after --to {last}")
+    try:
+        sources = pipelines.run.known_sources(source or [])
+    except ValueError as error:
+        raise UsageError(f"--source: {error}") from error
+    with progress() as reporter:
+        summary = pipelines.run.run(settings, first, last, rules or [], sources, reporter)
+    if json:
+        print_json(as_json(summary))
+    else:
+        print_summary(summary)

@@ -1,0 +1,68 @@
+"""What a run did, told to people and to programs.
+
+Here: rendering. Not here: counting (`pipelines.run`).
+"""
+
+from typing import Any
+
+from pipelines.cli.output import print_table, say
+from pipelines.run import RunSummary
+
+MEGA = 1_000_000
+
+
+def as_json(summary: RunSummary) -> dict[str, Any]:
+    """Every figure of the summary."""
+    return {
+        "days": summary.days,
+        "rules": summary.rules,
+        "listed": summary.listed,
+        "fetched": summary.fetched,
+        "unchanged": summary.unchanged,
+        "vanished": summary.vanished,
+        "bytes_fetched": summary.bytes_fetched,
+        "quarantined": [
+            {"stage": stage, "reason": reason, "documents": documents}
+            for (stage, reason), documents in sorted(summary.quarantined.items())
+        ],
+        "attempts": summary.attempts,
+        "identical_copies": summary.identical_copies,
+        "classes": {rules: dict(sorted(classes.items())) for rules, classes in summary.classes.items()},
+        "disagreements": summary.disagreements,
+        "warnings": summary.warnings,
+        "tables": dict(summary.tables),
+        "seconds": round(summary.seconds, 3),
+    }
+
+
+def print_summary(summary: RunSummary) -> None:
+    """Landing, quarantine, classes and reconciliation, in the order in which they come about."""
+    if not summary.days:
+        say("Nothing to do: the store has no artifacts of these days.")
+        return
+    first, last = min(summary.days), max(summary.days)
+    say(f"{len(summary.days)} days, {first} to {last}, in {summary.seconds:.1f} s" if first < last else f"{first}")
+    say()
+    say("Landed", style="bold")
+    fetched = f"{summary.fetched} fetched ({summary.bytes_fetched / MEGA:.1f} MB)"
+    gone = f", {summary.vanished} vanished" if summary.vanished else ""
+    say(f"  {summary.listed} objects listed: {fetched}, {summary.unchanged} unchanged{gone}")
+    copies = f", and {summary.identical_copies} identical copies" if summary.identical_copies else ""
+    say(f"  {summary.attempts} attempts{copies}")
+    say()
+    say("Quarantined", style="bold")
+    if summary.quarantined:
+        rows = [(stage, reason, n) for (stage, reason), n in sorted(summary.quarantined.items())]
+        print_table(["stage", "reason", "documents"], rows)
+    else:
+        say("  nothing")
+    for rules, classes in summary.classes.items():
+        say()
+        say(f"Verified under rule set {rules}", style="bold")
+        total = sum(classes.values())
+        print_table(["class", "attempts", "share"], [(c, n, f"{n / total:.0%}") for c, n in classes.most_common()])
+    say()
+    if summary.disagreements:
+        say(f"{summary.disagreements} figures that upstream recorded are not what the evidence gives (reconciliation)")
+    for warning in summary.warnings:
+        say(f"warning: {warning}", style="yellow")

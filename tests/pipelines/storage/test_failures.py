@@ -1,0 +1,102 @@
+"""What the libraries' errors become: which class, which advice, and what is tried again."""
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
+from deltalake.exceptions import DeltaError
+
+from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
+from pipelines.storage.failures import explained, explaining, is_transient
+from pipelines.storage.options import store_options
+
+VARIABLES = {"AWS_ACCESS_KEY_ID": "AKIA-1", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
+OPTIONS = store_options("s3://bucket", VARIABLES)
+
+
+def answered(code: str, status: int = 400) -> ClientError:
+    return ClientError(
+        {"Error": {"Code": code, "Message": "m"}, "ResponseMetadata": {"HTTPStatusCode": status}}, "GetObject"
+    )
+
+
+TRANSIENT = [
+    EndpointConnectionError(endpoint_url="http://127.0.0.1:1"),
+    ReadTimeoutError(endpoint_url="http://127.0.0.1:1"),
+    answered("SlowDown", 503),
+    answered("InternalError", 500),
+    answered("ServiceUnavailable", 503),
+    answered("503", 503),
+    answered("RequestTimeout"),
+    ConnectionResetError(104, "Connection reset by peer"),
+    TimeoutError(),
+    OSError(
+        "Generic S3 error\n \x1b[31m↳\x1b[0m Error performing GET http://h/b in 1s - Server returned 503 Service Unavailable"
+    ),
+    DeltaError("Kernel error: error sending request: client error (Connect): tcp connect error"),
+]
+LASTING = [
+    answered("AccessDenied", 403),
+    answered("NoSuchBucket", 404),
+    answered("SignatureDoesNotMatch", 403),
+    answered("InvalidObjectState", 403),
+    NoCredentialsError(),
+    FileNotFoundError(2, "No such file or directory", "/connect/timeout"),
+    PermissionError(13, "Permission denied"),
+    DeltaError("Generic error: schema mismatch"),
+    OSError("403 Forbidden <Code>InvalidAccessKeyId</Code> after connect"),
+    ValueError("timed out"),
+    StoreUnavailableError("cannot reach"),
+]
+
+
+@pytest.mark.parametrize("error", TRANSIENT, ids=str)
+def test_these_are_tried_again_and_then_unavailable(error: Exception) -> None:
+    assert is_transient(error)
+    assert isinstance(explained(error, "s3://bucket: cannot list", OPTIONS), StoreUnavailableError)
+
+
+@pytest.mark.parametrize("error", LASTING, ids=str)
+def test_these_are_not_tried_again(error: Exception) -> None:
+    assert not is_transient(error)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "told"),
+    [
+        (answered("NoSuchBucket"), StoreConfigurationError, "the bucket does not exist; create it or correct the URL"),
+        (answered("ExpiredToken"), StoreConfigurationError, "the session token has expired; renew the credentials"),
+        (answered("PermanentRedirect"), StoreConfigurationError, "set AWS_REGION to the bucket's"),
+        (NoCredentialsError(), StoreConfigurationError, "no credentials were found; set AWS_ACCESS_KEY_ID"),
+        (FileNotFoundError(2, "No such file or directory"), StoreConfigurationError, "check that it exists"),
+        (OSError(28, "No space left on device"), StoreUnavailableError, "No space left on device"),
+        (TRANSIENT[0], StoreUnavailableError, "cannot reach http://127.0.0.1:1; check AWS_ENDPOINT_URL"),
+    ],
+)
+def test_the_line_says_what_where_and_what_to_do(error: Exception, kind: type[StoreError], told: str) -> None:
+    found = explained(error, "s3://bucket/x: cannot list", OPTIONS)
+
+    assert type(found) is kind
+    assert str(found).startswith("s3://bucket/x: cannot list: ")
+    assert told in str(found)
+
+
+def test_a_line_is_one_short_line_without_credentials_or_colours() -> None:
+    error = OSError("Generic error\n \x1b[31m↳\x1b[0m signed by AKIA-1 with hush " + "x" * 5000 + " the end")
+
+    told = str(explained(error, "here", OPTIONS))
+
+    assert "\n" not in told
+    assert "\x1b" not in told
+    assert "hush" not in told
+    assert "AKIA-1" not in told
+    assert len(told) < 400
+    assert told.endswith("the end)")
+
+
+def test_only_storage_errors_are_explained() -> None:
+    with pytest.raises(ZeroDivisionError), explaining("here", OPTIONS):
+        raise ZeroDivisionError
+    with pytest.raises(StoreConfigurationError, match="as it was"), explaining("here", OPTIONS):
+        raise StoreConfigurationError("as it was")
+    with pytest.raises(StoreUnavailableError) as caught, explaining("here", OPTIONS):
+        raise TimeoutError
+    assert caught.value.__suppress_context__

@@ -4,7 +4,7 @@ Here: what is asked of stored partitions, one result per run with figures per pa
 each commit (`storage.tables`), which no stored row can have passed by.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import dagster as dg
@@ -17,11 +17,13 @@ from assets.landing.land import TableStore
 from assets.reconciliation.contract import Reconciliation
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
+from pipelines.jobs import RANGE_END, RANGE_START
 from pipelines.partitions import DAY, RULES, day_of, days, days_by_rules
 
 QUARANTINE_WARNING = 0.05
 """Above this share of quarantined documents a check warns."""
 EXAMPLES = 10
+PARTITION = "dagster/partition"
 
 Key = Mapping[str, object]
 
@@ -131,12 +133,11 @@ def _check(
         name=name,
         description=description,
         blocking=blocking,
-        partitions_def=days_by_rules if by_rules else days,
     )
     def check(
         context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
     ) -> dg.AssetCheckResult:
-        found = {key: find(tables, _partition(key)) for key in context.partition_keys}
+        found = {key: find(tables, _partition(key)) for key in _partitions(context, by_rules=by_rules)}
         problems = {str(key): finding.problems for key, finding in found.items() if finding.problems}
         return dg.AssetCheckResult(
             passed=not problems,
@@ -149,6 +150,15 @@ def _check(
         )
 
     return check
+
+
+def _partitions(context: dg.AssetCheckExecutionContext, *, by_rules: bool) -> Sequence[str]:
+    """The partition keys of the run that a check belongs to, from its tags: a check has no partitions of its own."""
+    tags = context.run.tags
+    taken = dg.PartitionKeyRange(*(tags.get(PARTITION) or tags[end] for end in (RANGE_START, RANGE_END)))
+    if by_rules:
+        return days_by_rules.get_partition_keys_in_range(taken, dynamic_partitions_store=context.instance)
+    return days.get_partition_keys_in_range(taken)
 
 
 def _partition(key: str) -> dict[str, object]:

@@ -7,8 +7,12 @@ It imports neither `assets` nor the rest of `pipelines`, so that asset modules m
 """
 
 import datetime as dt
+import warnings
 
 import dagster as dg
+
+# Backfill policies and partitions of several dimensions are beta in Dagster; its minor version is pinned for that.
+warnings.filterwarnings("ignore", category=dg.BetaWarning)
 
 FIRST_DAY = dt.date(2020, 1, 1)
 """The earliest landing day; an artifact dated before it has no partition and is quarantined."""

@@ -14,16 +14,18 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import polars as pl
 
+from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.landing.layout import default_patterns
 from assets.rulesets.loader import RuleSet, active, load_all, select
 from assets.sources.registry import DECODERS
 from pipelines import jobs
-from pipelines.build import artifact_store, build_definitions, intake
-from pipelines.partitions import FIRST_DAY
+from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
+from pipelines.storage.tables import Tables
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -86,7 +88,7 @@ def run(
     store = artifact_store(settings)
     days = [
         day
-        for day in days_in_store(store, taken.of([]))
+        for day in sorted({*days_in_store(store, taken.of([])), *landed_days(table_store(settings))})
         if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
     ]
     summary = RunSummary(days=days, rules=[rules.id for rules in wanted])
@@ -100,6 +102,13 @@ def run(
                 _materialize(definitions, opened, "results", tags, summary, progress)
     summary.seconds = time.monotonic() - started
     return summary
+
+
+def landed_days(tables: Tables) -> set[dt.date]:
+    """Every day that anything was landed on: what vanished from the store since is flagged there."""
+    if not tables.exists(RawArtifacts):
+        return set()
+    return set(tables.scan(RawArtifacts).select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
 
 
 def known_sources(sources: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
+
 from tests.s3 import S3Server, running_server
 
 PROCESSES = 8

@@ -7,16 +7,13 @@ from assets.assessments.evidence import ordered_sum
 from assets.rulesets.loader import RuleSet
 
 
-def group_brier(asked: pl.LazyFrame, given: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
+def group_brier(answered: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
     """`QUESTION`, `distribution` (true) and `brier` of the answers that are a distribution over exactly the candidates.
 
     With p the sum of a group's probabilities and y = 1 for the group that holds the truth, else 0: brier_factor times
     the sum of (p - y)^2 over the groups, clipped to [0, 1] against rounding. Groups and the candidates within them add
     up in declared order. Null where the truth is unknown; a malformed answer has no row.
     """
-    answered = asked.filter(pl.col("kind") == "categorical", ~pl.col("contract_fault")).join(
-        given.filter("answered").select(QUESTION, "probabilities"), on=QUESTION
-    )
     truth, probability, total = pl.col("truth"), pl.col("probability"), pl.col("total")
     miss = total - pl.col("holds_truth").cast(pl.Float64)
     members = (
@@ -27,12 +24,12 @@ def group_brier(asked: pl.LazyFrame, given: pl.LazyFrame, rules: RuleSet) -> pl.
             keys=pl.col("probabilities").list.len(),
             group=pl.int_ranges(pl.col("equivalence_groups").list.len()),
         )
-        .explode("candidate", "group")
+        .explode("candidate", "group", empty_as_null=False, keep_nulls=False)
         .with_columns(
             holds_truth=pl.when(truth.is_not_null()).then(pl.col("candidate").list.contains(truth)),
             member=pl.int_ranges(pl.col("candidate").list.len()),
         )
-        .explode("candidate", "member")
+        .explode("candidate", "member", empty_as_null=False, keep_nulls=False)
     )
     told = (
         answered.select(QUESTION, "probabilities")

@@ -24,12 +24,11 @@ def assessment_scores(  # noqa: PLR0913 - one argument per table that it reads
     Only a graded answer has numbers in `score` and `error`. An error that overflows makes the answer `invalid`.
     """
     questions_ = asked(scored(attempts), questions)
-    given = graded_answers(questions_, answers)
+    answered = questions_.join(graded_answers(questions_, answers), on=QUESTION, how="left")
     categorical, graded = pl.col("kind") == "categorical", pl.col("answer_status") == "graded"
     return (
-        questions_.join(given, on=QUESTION, how="left")
-        .join(branch_evidence(questions_, branches), on=QUESTION, how="left")
-        .join(group_brier(questions_, given, rules), on=QUESTION, how="left")
+        answered.join(branch_evidence(questions_, branches), on=QUESTION, how="left")
+        .join(group_brier(answered, rules), on=QUESTION, how="left")
         .join(outcomes(questions_, trajectory_days), on=QUESTION, how="left")
         .with_columns(actual=pl.when(is_registered()).then(pl.coalesce("outcome", "effect")))
         .with_columns(error=pl.when(categorical).then("brier").otherwise(squared_error()))

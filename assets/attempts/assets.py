@@ -21,13 +21,13 @@ from pipelines.partitions import day_of, days
             group_name="landing" if contract is Quarantine else "attempts",
             code_version="1",
             io_manager_key=IO_MANAGER,
-            backfill_policy=dg.BackfillPolicy.single_run(),
             **described(contract),
         )
         for contract in (*PARTS, Quarantine)
     },
     deps=["raw_artifacts"],
     partitions_def=days,
+    backfill_policy=dg.BackfillPolicy.single_run(),
 )
 def attempts(
     context: dg.AssetExecutionContext,

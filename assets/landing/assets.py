@@ -24,5 +24,5 @@ def raw_artifacts(
 ) -> dg.MaterializeResult[None]:
     """Every object of the store, byte for byte; only what is new or changed is fetched."""
     wanted = [day_of(key) for key in context.partition_keys]
-    landed = land(artifact_store, tables, intake.of(wanted), {"dagster_run_id": context.run_id}, intake.progress)
+    landed = land(artifact_store, tables, intake.of(wanted), {"dagster_run_id": context.run.run_id}, intake.progress)
     return dg.MaterializeResult(metadata=dict(landed._asdict()))

@@ -12,9 +12,21 @@ import polars as pl
 import pyarrow as pa
 
 
+def from_rows(rows: Sequence[tuple[object, ...]], columns: dict[str, pl.DataType]) -> pl.DataFrame:
+    """A frame of exactly these columns and types; a value of another type is an error."""
+    values = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    return pl.DataFrame(
+        [series(name, column, dtype) for (name, dtype), column in zip(columns.items(), values, strict=True)]
+    )
+
+
 def series(name: str, values: Iterable[Any], dtype: pl.DataType) -> pl.Series:
     """A column of exactly this type; a value of another type is an error."""
-    return pl.Series(name, list(values), dtype=dtype, strict=True)
+    column = list(values)
+    if isinstance(dtype, pl.List):
+        members = chain.from_iterable(one for one in column if one is not None)
+        return _lists(name, column, series("", members, dtype.inner))  # type: ignore[arg-type]  # an instance
+    return pl.Series(name, column, dtype=dtype, strict=True)
 
 
 def maps(name: str, maps: Sequence[dict[Any, Any] | None], fields: dict[str, pl.DataType]) -> pl.Series:
@@ -26,11 +38,6 @@ def maps(name: str, maps: Sequence[dict[Any, Any] | None], fields: dict[str, pl.
         series(value, chain.from_iterable(map(dict.values, given)), value_type),
     ]
     return _lists(name, maps, pl.DataFrame(members).to_struct())
-
-
-def string_lists(name: str, lists: Sequence[Sequence[str] | None]) -> pl.Series:
-    """A list column of strings, null where there is no list."""
-    return _lists(name, lists, series("", chain.from_iterable(filter(None, lists)), pl.String()))
 
 
 def _lists(name: str, lists: Sequence[Any], members: pl.Series) -> pl.Series:

@@ -6,7 +6,7 @@ itself (`json_text`, `json_types`) and what any particular source means.
 
 import datetime as dt
 import gc
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import polars as pl
 
 from assets.contract import schema
 from assets.landing.contract import Quarantine
+from assets.sources.columns import from_rows
 
 
 class Document(NamedTuple):
@@ -143,14 +144,3 @@ def uncollected() -> Iterator[None]:
 def storable(text: str | None) -> str | None:
     r"""The text as UTF-8 can hold it: a lone surrogate becomes the six characters of its escape, such as `\ud800`."""
     return text if text is None or text.isascii() else text.encode("utf-8", "backslashreplace").decode()
-
-
-def from_rows(rows: Sequence[tuple[object, ...]], columns: dict[str, pl.DataType]) -> pl.DataFrame:
-    """A frame of exactly these columns and types; a value of another type is an error."""
-    values = zip(*rows, strict=True) if rows else ((),) * len(columns)
-    return pl.DataFrame(
-        [
-            pl.Series(name, column, dtype=dtype, strict=True)
-            for (name, dtype), column in zip(columns.items(), values, strict=True)
-        ]
-    )

@@ -14,8 +14,8 @@ import polars as pl
 
 from assets.attempts import contract as tables
 from assets.contract import Contract, schema, table_name
-from assets.sources.columns import maps, series, string_lists
-from assets.sources.documents import CANDIDATES, SIDE_FILES, Decoded, Refused, from_rows, quarantine
+from assets.sources.columns import from_rows, maps, series
+from assets.sources.documents import CANDIDATES, SIDE_FILES, Decoded, Refused, quarantine
 from assets.sources.scalars import as_number
 from assets.sources.worldseq_reading import Attempt, Piece, SideFile, Totals, attempt_id
 from assets.sources.worldseq_task import PREDICATE_COLUMNS, QUESTION_COLUMNS, Row, Task
@@ -263,7 +263,9 @@ def _questions(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFram
     return _expanded(attempts, attrgetter("questions"), QUESTION_COLUMNS, owners).with_columns(
         series("truth", truths, columns["truth"]),
         series("action_state", [row and row.one_shot_action for row in facts], columns["action_state"]),
-        string_lists("supported_conclusion", [row.supported_conclusion if row else None for row in facts]),
+        series(
+            "supported_conclusion", [row and row.supported_conclusion for row in facts], columns["supported_conclusion"]
+        ),
         series(
             "factual_prefix_digest",
             [row and row.factual_prefix_digest for row in facts],
@@ -296,7 +298,7 @@ def _answers(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame:
             {"candidate": pl.String(), "probability": pl.Float64()},
         ),
         series("prediction", [as_number(answer.prediction) for answer in answers], columns["prediction"]),
-        string_lists("conclusion", [_strings(answer.conclusion) for answer in answers]),
+        series("conclusion", [_strings(answer.conclusion) for answer in answers], columns["conclusion"]),
         series("unresolved", [_flag(answer.unresolved) for answer in answers], columns["unresolved"]),
     )
 

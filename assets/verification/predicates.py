@@ -7,7 +7,7 @@ Here: which predicates apply, the evidence beside each, and their order. Not her
 import polars as pl
 
 from assets.assessments.answers import QUESTION, asked, branch_evidence, graded_answers
-from assets.assessments.evidence import KEY, ROW, numbered, scored
+from assets.assessments.evidence import KEY, ROW, scored
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 from assets.verification import agreements as agreement_log
@@ -37,7 +37,7 @@ def predicate_results(  # noqa: PLR0913 - one argument per table that it reads
     objectives as declared, required conclusions and then execution preconditions in order of the questions.
     """
     playing = scored(attempts)
-    declared = numbered(task_predicates, PREDICATE, playing)
+    declared = task_predicates.with_row_index(PREDICATE)
     questions_ = asked(playing, questions)
     return (
         pl.concat(
@@ -73,23 +73,25 @@ def contract_predicates(
     constraint, kind = pl.col("part") == "constraints", pl.col("kind")
     # A constraint that calls itself an objective is none: only the list of objectives holds those.
     known = pl.when(~constraint | (kind != "objective")).then(kind.replace_strict({k: k for k in findings}, default=None))
-    rows = (
-        declared.with_columns(judged_as=known, part=pl.when(constraint).then(CONSTRAINTS).otherwise(OBJECTIVES))
-        .join(playing.select(ROW, "horizon_days", **budgets.USAGE), on=ROW)
-        .join(trajectory.facts(days), on=KEY, how="left")
-    )
-    return (
-        rows.join(trajectory.first_breaches(rows.filter(money.is_broken()), days), on=PREDICATE, how="left")
-        .join(agreement_log.latest_entries(declared, agreements), on=PREDICATE, how="left")
-        .join(trajectory.named_days(declared, days), on=PREDICATE, how="left")
-        .pipe(judge, by_kind(findings, UNKNOWN_KIND))
+    seen = playing.select(*KEY, ROW, "horizon_days", **budgets.USAGE).join(trajectory.facts(days), on=KEY, how="left")
+    rows = declared.with_columns(
+        judged_as=known, part=pl.when(constraint).then(CONSTRAINTS).otherwise(OBJECTIVES)
+    ).join(seen, on=KEY)
+    # Each predicate has at most one of these, so that one join brings them all.
+    evidence = [
+        trajectory.first_breaches(rows.filter(money.is_broken()), days),
+        trajectory.named_days(declared, days),
+        agreement_log.latest_entries(declared, agreements),
+    ]
+    return rows.join(pl.concat(evidence, how="diagonal"), on=PREDICATE, how="left").pipe(
+        judge, by_kind(findings, UNKNOWN_KIND)
     )
 
 
 def implicit_budgets(playing: pl.LazyFrame, declared: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
     """The gameplay budget of attempts whose task declares none."""
     stated = declared.filter(pl.col("part") == "constraints", pl.col("kind") == "gameplay_budget")
-    silent = playing.select(*KEY, ROW, **budgets.USAGE).join(stated.select(ROW), on=ROW, how="anti")
+    silent = playing.select(*KEY, ROW, **budgets.USAGE).join(stated.select(KEY), on=KEY, how="anti")
     no_overrides = {name: pl.lit(None, pl.Float64) for name in budgets.USAGE.values()}
     return judge(
         silent.with_columns(**no_overrides, **_named("gameplay_budget", IMPLICIT_BUDGETS)),

@@ -99,15 +99,22 @@ def named_days(declared: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
     Of an objective's window: `known_days` with a value, `lowest` and `highest` with the first `_day` of each, and
     `first_outside`, the first day whose value is out of bounds. Of a growth: the values `base` and `end` of its days.
     """
-    wanted = declared.filter(pl.col("kind").is_in(["objective", "growth"])).select(
-        PREDICATE, *KEY, "kind", "metric", "from_day", "to_day", "min_value", "max_value"
-    )
     day, first, last, value = pl.col("day"), pl.col("from_day"), pl.col("to_day"), pl.col("value")
-    window = pl.col("kind") == "objective"
+    # Every column here is copied to every day of the attempt, hence no strings.
+    wanted = declared.filter(pl.col("kind").is_in(["objective", "growth"])).select(
+        PREDICATE,
+        *KEY,
+        pl.col("metric").cast(pl.Enum(list(DAY_METRICS)), strict=False),
+        "from_day",
+        "to_day",
+        "min_value",
+        "max_value",
+        window=pl.col("kind") == "objective",
+    )
     return (
         days.select(*KEY, "day", *DAY_METRICS.values())
         .join(wanted, on=KEY)
-        .filter((day == first) | (day == last) | (window & day.is_between(first, last)))
+        .filter((day == first) | (day == last) | (pl.col("window") & day.is_between(first, last)))
         .select(PREDICATE, "day", "from_day", "to_day", "min_value", "max_value", value=metric_value())
         .filter(value.is_not_null())
         .group_by(PREDICATE)

@@ -154,7 +154,7 @@ HOSTILE: dict[str, Hostile] = {
         task("h-duplicate-id", questions=[QUESTION, QUESTION]), Expected("contract", "duplicate_id", "$.task.questions[1].id")
     ),
     "missing-field": Hostile(
-        task("h-missing", horizonDays=None), Expected("decode", "wrong_type", "$.task.horizonDays")
+        task("h-missing", horizonDays=None), Expected("decode", "missing_field", "$.task.horizonDays")
     ),
     "no-outcome": Hostile(
         swapped('"outcome":"completed",', "", "h-no-outcome"), Expected("decode", "missing_field", "$.attempt.outcome")

@@ -4,7 +4,7 @@ import logging
 import socket
 import traceback
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import polars as pl
@@ -15,8 +15,8 @@ from pipelines.storage.artifact_store import ArtifactStore, Fetched
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
 from pipelines.storage.options import store_options
 from pipelines.storage.tables import Tables
-from tests.pipelines.storage.storage_contracts import DAY, NEXT_DAY, Attempts, Scores, day, rows, scored
-from tests.pipelines.storage.storage_races import different_days, same_day
+from tests.pipelines.storage.storage_contracts import NEXT_DAY, Attempts, Scores, day, rows, scored
+from tests.pipelines.storage.storage_races import Place, different_days, same_day
 from tests.s3 import S3Server
 
 HOSTILE_RULES = ["a/b", "v 1", "50%25", "=x&y+z", "a*[b]?", "'\"", "..", "é🎉", "#?", "a\\b"]
@@ -72,13 +72,13 @@ def test_hostile_rule_set_ids_survive_and_are_replaced(table_store: Tables) -> N
 def test_eight_processes_fill_a_table_that_did_not_exist(
     processes: ProcessPoolExecutor, s3_server: S3Server, s3_bucket: str
 ) -> None:
-    different_days(processes, f"s3://{s3_bucket}", s3_server.variables())
+    different_days(processes, Place(f"s3://{s3_bucket}", s3_server.variables()))
 
 
 def test_four_processes_overwrite_the_same_day(
     processes: ProcessPoolExecutor, s3_server: S3Server, s3_bucket: str
 ) -> None:
-    same_day(processes, f"s3://{s3_bucket}", s3_server.variables(), 4)
+    same_day(processes, Place(f"s3://{s3_bucket}", s3_server.variables()), 4)
 
 
 def test_objects_are_listed_with_what_the_store_knows(
@@ -117,13 +117,13 @@ def test_one_level_is_listed(artifact_store: ArtifactStore, s3_server: S3Server,
 
 def test_a_listing_of_more_than_a_page_is_whole(s3_server: S3Server, s3_bucket: str) -> None:
     store = artifacts(f"s3://{s3_bucket}", s3_server.variables())
-    for number in range(1100):
-        s3_server.put(s3_bucket, f"{number:04d}.json", str(number).encode())
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: s3_server.put(s3_bucket, f"{number:04d}.json", str(number).encode()), range(1001)))
 
     found = store.list_objects()
 
-    assert [info.key for info in found] == [f"{number:04d}.json" for number in range(1100)]
-    assert [outcome.content for outcome in store.fetch(found)] == [str(number).encode() for number in range(1100)]
+    assert [info.key for info in found] == [f"{number:04d}.json" for number in range(1001)]
+    assert [outcome.content for outcome in store.fetch(found)] == [str(number).encode() for number in range(1001)]
 
 
 def test_what_happens_to_one_object_does_not_stop_the_others(
@@ -196,7 +196,7 @@ def test_an_unreachable_endpoint(s3_server: S3Server) -> None:
             refused(use, StoreUnavailableError, f"cannot reach {endpoint}; check AWS_ENDPOINT_URL", variables)
 
 
-def test_credentials_that_may_only_read(s3_server: S3Server, s3_bucket: str, table_store: Tables) -> None:
+def test_credentials_that_may_only_read(s3_server: S3Server, table_store: Tables) -> None:
     table_store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
     reader = tables(table_store.url, s3_server.variables("reader"))
 

@@ -1,6 +1,5 @@
 """Errors are one line with the right status, credentials never show, and starting is quick."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,15 +9,8 @@ import pytest
 from pipelines.cli.main import VERBS, explain
 from pipelines.settings import SettingsError
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
+from tests.pipelines.cli.processes import ROOT, command, environment, process
 from tests.pipelines.cli.warehouse import Scorehouse
-
-ROOT = Path(__file__).parents[3]
-
-
-def process(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **variables}
-    command = [sys.executable, "-m", "pipelines.cli.main", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - ours
 
 
 @pytest.mark.parametrize(
@@ -118,10 +110,9 @@ def test_without_a_verb_it_shows_help_and_2(scorehouse: Scorehouse) -> None:
 
 @pytest.mark.usefixtures("tables")
 def test_a_closed_pipe_is_no_error(home: Path) -> None:
-    command = [sys.executable, "-m", "pipelines.cli.main", "sql", "FROM range(200000)", "--format", "csv"]
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(  # noqa: S603 - ours
-        command, cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    query = command("sql", "FROM range(200000)", "--format", "csv")
+    with subprocess.Popen(  # noqa: S603 - our own command
+        query, cwd=home, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None

@@ -20,6 +20,8 @@ class Attempts(Contract):
     seconds: float = column("How long", nullable=True)
 
     class Config(Contract.Config):
+        """Partitioned by day."""
+
         name = "attempts"
         unique = ["attempt_id", "landed_on"]  # noqa: RUF012 - pandera's way
         metadata = {"partition_by": ("landed_on",)}  # noqa: RUF012 - pandera's way
@@ -35,6 +37,8 @@ class Scores(Contract):
     failed: list[str] = column("Which predicates failed", nullable=True)
 
     class Config(Contract.Config):
+        """Partitioned by day and rule set."""
+
         name = "scores"
         unique = ["attempt_id", "rules", "landed_on"]  # noqa: RUF012 - pandera's way
         metadata = {"partition_by": ("landed_on", "rules")}  # noqa: RUF012 - pandera's way

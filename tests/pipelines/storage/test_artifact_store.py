@@ -111,11 +111,9 @@ def test_pipes_and_sockets_are_no_objects(root: Path, store: ArtifactStore) -> N
 
 
 def test_names_that_are_not_utf8_are_shown_escaped(root: Path, store: ArtifactStore) -> None:
-    folder = os.fsencode(root)
-    os.mkdir(folder + b"/fol\xffder")
-    for name in (b"/a\xfe.json", b"/fol\xffder/\xc3\xbc.json"):
-        with open(folder + name, "wb"):
-            pass
+    (root / os.fsdecode(b"fol\xffder")).mkdir()
+    for name in (b"a\xfe.json", b"fol\xffder/\xc3\xbc.json"):
+        (root / os.fsdecode(name)).touch()
 
     found = store.list_objects()
 
@@ -233,7 +231,7 @@ def test_a_forbidden_file(root: Path, store: ArtifactStore, monkeypatch: pytest.
     put(root, "a.json")
     found = store.list_objects()
 
-    def refusing(path: str, flags: int) -> int:
+    def refusing(path: str, _flags: int) -> int:
         raise PermissionError(13, "Permission denied", path)
 
     monkeypatch.setattr(local_objects.os, "open", refusing)

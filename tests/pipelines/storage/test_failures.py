@@ -29,7 +29,7 @@ TRANSIENT = [
     ConnectionResetError(104, "Connection reset by peer"),
     TimeoutError(),
     OSError(
-        "Generic S3 error\n \x1b[31m↳\x1b[0m Error performing GET http://h/b in 1s - Server returned 503 Service Unavailable"
+        "Generic S3 error\n \x1b[31m↳\x1b[0m Error performing GET http://h/b - Server returned 503 Service Unavailable"
     ),
     DeltaError("Kernel error: error sending request: client error (Connect): tcp connect error"),
 ]

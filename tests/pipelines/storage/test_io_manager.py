@@ -1,6 +1,6 @@
 """The IO manager inside Dagster: one day, several days, day by rules, and what a reader of either gets."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from polars.testing import assert_frame_equal
 
-from assets.contract import Contract, empty
+from assets.contract import empty
 from pipelines.partitions import DAY as DAY_DIMENSION
 from pipelines.partitions import RULES, day_and_rules, day_of, days
 from pipelines.storage.io_manager import CONTRACT_METADATA_KEY, DeltaTables, table_keys
@@ -146,7 +146,7 @@ def test_an_asset_without_a_known_contract_fails(house: House, metadata: dict[st
     job = house.definitions(metadata).resolve_job_def("landing")
 
     with pytest.raises(
-        dg.DagsterInvalidDefinitionError, match="attempts: scorehouse/contract is .* tables are attempts, scores"
+        dg.DagsterInvalidDefinitionError, match=r"attempts: scorehouse/contract is .* tables are attempts, scores"
     ):
         job.execute_in_process(instance=house.instance, partition_key=KEYS[0])
 

@@ -117,7 +117,8 @@ def test_a_profile_gives_both_libraries_its_keys(tmp_path: Path, monkeypatch: py
 
     options = store_options(URL, {"AWS_PROFILE": "work"})
 
-    assert options.fsspec["secret"] == options.object_store["aws_secret_access_key"] == "profile-secret"
+    assert (options.fsspec["key"], options.object_store["aws_access_key_id"]) == ("profile-key", "profile-key")
+    assert options.secrets == ("profile-secret", "profile-key")
     assert store_options(URL, {**KEYS, "AWS_PROFILE": "work"}).fsspec["key"] == "the-key"
 
 

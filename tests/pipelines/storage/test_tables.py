@@ -14,13 +14,13 @@ import pytest
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError
 from polars.testing import assert_frame_equal
-from tests.pipelines.storage.storage_contracts import DAY, NEXT_DAY, Attempts, Scores, day, rows, scored
 
 from assets.contract import Contract, ContractError, column, empty, schema
 from pipelines.storage import partition_files, tables
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
+from tests.pipelines.storage.storage_contracts import DAY, NEXT_DAY, Attempts, Scores, day, rows, scored
 
 HOSTILE_RULES = ["v1", "a/b", "v 1", "50%25", "=x&y+z", "a*[b]?", "'\"", "..", "é🎉", "日本" * 8, "#?", "a\\b", "a\nb"]
 
@@ -437,10 +437,9 @@ Tables(sys.argv[1]).replace(Attempts, rows(Attempts, day(), ["dead"]), [day()])
 def test_a_writer_killed_before_its_commit_leaves_the_table_as_it_was(store: Tables) -> None:
     store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
 
-    path = os.pathsep.join(sys.path)
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, store.root], check=False, env={**os.environ, "PYTHONPATH": path}
-    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", KILLED, store.root]
+    killed = subprocess.run(command, check=False, env=environment)  # noqa: S603 - our own program
 
     assert killed.returncode == -signal.SIGKILL
     assert len(list(Path(store.uri(Attempts)).glob("*/*.parquet"))) == 2

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipelines.storage.storage_races import different_days, same_day
+from tests.pipelines.storage.storage_races import Place, different_days, same_day
 
 
 def test_eight_processes_fill_a_table_that_did_not_exist(processes: ProcessPoolExecutor, tmp_path: Path) -> None:
-    different_days(processes, str(tmp_path), {})
+    different_days(processes, Place(str(tmp_path), {}))
 
 
 @pytest.mark.parametrize("writers", [2, 4])
 def test_several_processes_overwrite_the_same_day(processes: ProcessPoolExecutor, tmp_path: Path, writers: int) -> None:
-    same_day(processes, str(tmp_path), {}, writers)
+    same_day(processes, Place(str(tmp_path), {}), writers)

@@ -1,0 +1,77 @@
+"""Runs after the first: nothing is fetched twice, and exactly what changed is fetched again or flagged."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from tests.integration.hostile import DAY, full, text
+from tests.integration.warehouses import differing, everything, rows, settings, write
+
+from pipelines.run import run
+from pipelines.settings import Settings
+
+
+def store(count: int) -> dict[str, bytes]:
+    return {f"worldseq/{DAY}/a{number}.json": text(full(f"a{number}")) for number in range(count)}
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Settings:
+    write(tmp_path, store(4))
+    made = settings(tmp_path)
+    run(made)
+    return made
+
+
+def test_a_second_run_fetches_nothing_and_changes_nothing(where: Settings) -> None:
+    before, landed = everything(where), rows(where, "raw_artifacts")
+    summary = run(where)
+    assert (summary.listed, summary.fetched, summary.unchanged) == (4, 0, 4)
+    assert differing(before, everything(where)) == []
+    assert rows(where, "raw_artifacts").equals(landed)
+
+
+def test_added_changed_and_removed_are_fetched_or_flagged_and_nothing_else(where: Settings, tmp_path: Path) -> None:
+    write(tmp_path, {f"worldseq/{DAY}/new.json": text(full("new"))})
+    write(tmp_path, {f"worldseq/{DAY}/a1.json": text(full("a1", usage=None))})
+    (tmp_path / "artifacts" / "worldseq" / DAY / "a2.json").unlink()
+    summary = run(where)
+    assert (summary.listed, summary.fetched, summary.unchanged, summary.vanished) == (4, 2, 2, 1)
+    classes = dict(rows(where, "verifications").select("attempt_id", "class").iter_rows())
+    assert classes == {
+        "worldseq:a0": "eligible",
+        "worldseq:a1": "inconclusive",
+        "worldseq:a2": "eligible",
+        "worldseq:a3": "eligible",
+        "worldseq:new": "eligible",
+    }
+    history = rows(where, "raw_artifacts").group_by("uri").agg(pl.len(), pl.col("vanished").any()).sort("uri")
+    assert [(uri.rpartition("/")[2], n, gone) for uri, n, gone in history.iter_rows()] == [
+        ("a0.json", 1, False),
+        ("a1.json", 2, False),
+        ("a2.json", 2, True),
+        ("a3.json", 1, False),
+        ("new.json", 1, False),
+    ]
+    assert run(where).vanished == 0
+
+
+def test_a_day_that_vanished_as_a_whole_is_flagged(where: Settings, tmp_path: Path) -> None:
+    for path in (tmp_path / "artifacts" / "worldseq" / DAY).iterdir():
+        path.unlink()
+    (tmp_path / "artifacts" / "worldseq" / DAY).rmdir()
+    assert run(where).vanished == 4
+    assert rows(where, "verifications").height == 4
+
+
+def test_an_object_that_comes_back_is_current_again(where: Settings, tmp_path: Path) -> None:
+    path = tmp_path / "artifacts" / "worldseq" / DAY / "a2.json"
+    path.unlink()
+    run(where)
+    path.write_bytes(text(full("a2")))
+    assert (run(where).fetched, run(where).fetched) == (1, 0)
+
+
+def test_bytes_are_kept_as_they_arrived(where: Settings) -> None:
+    contents = rows(where, "raw_artifacts")["content"].to_list()
+    assert sorted(contents) == sorted(store(4).values())

@@ -1,0 +1,60 @@
+"""Running the whole pipeline in tests, and reading back what a reader would see."""
+
+from pathlib import Path
+
+import polars as pl
+from tests.integration.hostile import objects
+
+from assets.contract import Contract, schema
+from assets.tables import TABLES
+from pipelines.build import table_store
+from pipelines.run import RunSummary, run
+from pipelines.settings import Settings
+
+VOLATILE = ("uri", "etag", "last_modified", "ingested_at", "batch", "recorded_in")
+"""Columns that differ between two stores of the same content, or two runs."""
+
+
+def settings(folder: Path, **changes: object) -> Settings:
+    """Settings of a warehouse below `folder`, with artifacts and tables in local folders."""
+    given = {
+        "artifacts": str(folder / "artifacts"),
+        "tables": str(folder / "tables"),
+        "dagster_home": folder / "dagster",
+    }
+    return Settings(**{**given, **changes})  # type: ignore[arg-type]  # the fields are given by name
+
+
+def write(folder: Path, files: dict[str, bytes] | None = None) -> None:
+    """Write a local artifact store; by default the hostile one."""
+    for key, content in (objects() if files is None else files).items():
+        path = folder / "artifacts" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
+def ran(where: Settings) -> RunSummary:
+    """Run everything once."""
+    return run(where)
+
+
+def rows(where: Settings, name: str, *, drop: tuple[str, ...] = ()) -> pl.DataFrame:
+    """A whole table in a stable order, without the columns named."""
+    contract: type[Contract] = TABLES[name]
+    kept = [column for column in schema(contract) if column not in drop]
+    return stable(table_store(where).scan(contract).select(kept).collect())
+
+
+def stable(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows in an order that depends on nothing but their content."""
+    return frame.with_columns(_order=frame.hash_rows(seed=7)).sort("_order").drop("_order")
+
+
+def everything(where: Settings) -> dict[str, pl.DataFrame]:
+    """Every table without its volatile columns."""
+    return {name: rows(where, name, drop=VOLATILE) for name in TABLES}
+
+
+def differing(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) -> list[str]:
+    """Names of the tables that are not identical."""
+    return [name for name in TABLES if not one[name].equals(other[name])]

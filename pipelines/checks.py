@@ -4,7 +4,7 @@ Here: what is asked of stored partitions, one result per run with figures per pa
 each commit (`storage.tables`), which no stored row can have passed by.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import dagster as dg
@@ -35,32 +35,44 @@ class Finding(NamedTuple):
     problems: list[str]
 
 
+class Check(NamedTuple):
+    """One question asked of a table's stored partitions."""
+
+    contract: type[Contract]
+    name: str
+    description: str
+    find: Callable[[TableStore, Key], Finding]
+    blocking: bool = False
+
+    @property
+    def spec(self) -> dg.AssetCheckSpec:
+        """The check as Dagster knows it."""
+        asset = table_name(self.contract)
+        return dg.AssetCheckSpec(self.name, asset=asset, description=self.description, blocking=self.blocking)
+
+
 def checks() -> list[dg.AssetChecksDefinition]:
-    """Every asset check of the workspace."""
-    contracts = [_contract_check(contract) for contract in TABLES.values() if contract is not RawArtifacts]
-    return [
-        *contracts,
-        _check(
-            Verifications,
-            "one_verdict_each",
-            "Every attempt of the day has exactly one class, and no other attempt has any.",
-            one_verdict_each,
-            blocking=True,
-        ),
-        _check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
-        _check(
-            Quarantine,
-            "quarantine_rate",
-            f"At most {QUARANTINE_WARNING:.0%} of the day's documents are in quarantine.",
-            quarantine_rate,
-        ),
-        _check(
-            Attempts,
-            "one_day_each",
-            "No attempt has rows on several days; where one has, the `_current` views choose.",
-            one_day_each,
-        ),
+    """Every asset check, in as few steps as blocking allows, since a step costs more than what it asks.
+
+    The tables of the attempts layer come from one step and are checked in one; those of the results layer follow from
+    each other, and each is checked before the next is computed.
+    """
+    own = [
+        Check(Quarantine, "quarantine_rate", "Few of the day's documents are in quarantine.", quarantine_rate),
+        Check(Attempts, "one_day_each", "No attempt has rows on several days; `_current` views choose.", one_day_each),
+        Check(Verifications, "one_verdict_each", "Each attempt of the day has exactly one class.", one_verdict_each, True),
+        Check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
     ]
+    contracts = [
+        Check(contract, "contract", "The stored rows fulfil the table's contract.", contract_fulfilled(contract), True)
+        for contract in TABLES.values()
+        if contract is not RawArtifacts
+    ]
+    steps: dict[str, list[Check]] = {}
+    for check in (*contracts, *own):
+        name = table_name(check.contract) if RULES in partition_by(check.contract) else "attempts_layer"
+        steps.setdefault(name, []).append(check)
+    return [_step(f"{name}_checks", asked) for name, asked in steps.items()]
 
 
 def one_verdict_each(tables: TableStore, key: Key) -> Finding:
@@ -106,7 +118,9 @@ def one_day_each(tables: TableStore, key: Key) -> Finding:
     )
 
 
-def _contract_check(contract: type[Contract]) -> dg.AssetChecksDefinition:
+def contract_fulfilled(contract: type[Contract]) -> Callable[[TableStore, Key], Finding]:
+    """The check that the stored rows of a partition fulfil their contract."""
+
     def find(tables: TableStore, key: Key) -> Finding:
         rows = tables.scan(contract, [key]).collect(engine="streaming")
         try:
@@ -115,41 +129,33 @@ def _contract_check(contract: type[Contract]) -> dg.AssetChecksDefinition:
             return Finding(rows.height, [str(error)])
         return Finding(rows.height, [])
 
-    return _check(contract, "contract", "The stored rows fulfil the table's contract.", find, blocking=True)
+    return find
 
 
-def _check(
-    contract: type[Contract],
-    name: str,
-    description: str,
-    find: Callable[[TableStore, Key], Finding],
-    *,
-    blocking: bool = False,
-) -> dg.AssetChecksDefinition:
-    by_rules = RULES in partition_by(contract)
+def _step(name: str, asked: Sequence[Check]) -> dg.AssetChecksDefinition:
+    by_rules = RULES in partition_by(asked[0].contract)
 
-    @dg.asset_check(
-        asset=table_name(contract),
-        name=name,
-        description=description,
-        blocking=blocking,
-    )
-    def check(
+    @dg.multi_asset_check(name=name, specs=[check.spec for check in asked])
+    def step(
         context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
-    ) -> dg.AssetCheckResult:
-        found = {key: find(tables, _partition(key)) for key in _partitions(context, by_rules=by_rules)}
-        problems = {str(key): finding.problems for key, finding in found.items() if finding.problems}
-        return dg.AssetCheckResult(
-            passed=not problems,
-            severity=dg.AssetCheckSeverity.ERROR if blocking else dg.AssetCheckSeverity.WARN,
-            metadata={
-                "rows": sum(finding.rows for finding in found.values()),
-                "problems": sum(map(len, problems.values())),
-                "examples": {key: texts[:EXAMPLES] for key, texts in problems.items()},
-            },
-        )
+    ) -> Iterator[dg.AssetCheckResult]:
+        keys = _partitions(context, by_rules=by_rules)
+        for check in asked:
+            found = {str(key): check.find(tables, _partition(key)) for key in keys}
+            problems = {key: finding.problems for key, finding in found.items() if finding.problems}
+            yield dg.AssetCheckResult(
+                asset_key=table_name(check.contract),
+                check_name=check.name,
+                passed=not problems,
+                severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
+                metadata={
+                    "rows": sum(finding.rows for finding in found.values()),
+                    "problems": sum(map(len, problems.values())),
+                    "examples": {key: texts[:EXAMPLES] for key, texts in problems.items()},
+                },
+            )
 
-    return check
+    return step
 
 
 def _partitions(context: dg.AssetCheckExecutionContext, *, by_rules: bool) -> Sequence[str]:

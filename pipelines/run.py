@@ -8,7 +8,7 @@ import datetime as dt
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -54,7 +54,7 @@ class RunSummary:
 
 
 @contextmanager
-def instance(home: Path) -> Iterator[dg.DagsterInstance]:
+def instance_in(home: Path) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance in `home`, created on first use, without telemetry."""
     home.mkdir(parents=True, exist_ok=True)
     config = home / "dagster.yaml"
@@ -71,8 +71,18 @@ def run(
     rules: Sequence[str] = (),
     sources: Sequence[str] = (),
     progress: Progress | None = None,
+    instance: dg.DagsterInstance | None = None,
 ) -> RunSummary:
     """Land, decode and score; by default every day in the store under the active rule sets.
+
+    Args:
+        settings: where artifacts and tables are, limits, rule sets.
+        from_day: first landing day.
+        to_day: last landing day.
+        rules: ids of rule sets.
+        sources: sources to land; what of others was landed before is kept.
+        progress: told how far the run is.
+        instance: Dagster's instance; by default the one in the settings' folder.
 
     Raises:
         StoreError: the artifacts cannot be read or the tables cannot be written.
@@ -93,7 +103,7 @@ def run(
     ]
     summary = RunSummary(days=days, rules=[rules.id for rules in wanted])
     definitions = build_definitions(settings, artifact_store=store, intake=taken)
-    with instance(settings.dagster_home) as opened:
+    with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
         for first, last in jobs.spans(days):
             _materialize(definitions, opened, "landing", jobs.day_range(first, last), summary, progress)

@@ -120,8 +120,12 @@ def _log_level(value: Any, _: Path) -> str:
 
 
 def _pattern(value: Any, _: Path) -> str:
-    if not isinstance(value, str) or not value or value.startswith("/") or value.count(DATE_PLACEHOLDER) > 1:
-        raise _Rejected(f"a path below the artifact store, with {DATE_PLACEHOLDER} at most once")
+    if not isinstance(value, str) or not value or value.startswith("/"):
+        raise _Rejected("a path below the artifact store")
+    if value.strip("/").split("/").count(DATE_PLACEHOLDER) != value.count(DATE_PLACEHOLDER):
+        raise _Rejected(f"a path with {DATE_PLACEHOLDER} as a segment of its own")
+    if value.count(DATE_PLACEHOLDER) > 1:
+        raise _Rejected(f"a path with {DATE_PLACEHOLDER} at most once")
     return value
 
 

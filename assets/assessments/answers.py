@@ -55,10 +55,11 @@ def contract_fault() -> pl.Expr:
     categorical = (
         candidates.is_null()
         | groups.is_null()
-        | (candidates.list.n_unique() < candidates.list.len())
+        | (candidates.list.n_unique() != candidates.list.len())
         | (groups.list.len() == 0)
         | groups.list.eval(pl.element().list.len() == 0).list.any()
-        | (members.list.sort() != candidates.list.sort())
+        | (members.list.len() != candidates.list.len())
+        | ~same_set(members, candidates)
         | (truth.is_not_null() & ~candidates.list.contains(truth))
     )
     scale = pl.col("scale")
@@ -73,6 +74,11 @@ def contract_fault() -> pl.Expr:
         .then(numeric)
         .otherwise(numeric | counterfactual)
     )
+
+
+def same_set(one: pl.Expr, other: pl.Expr) -> pl.Expr:
+    """Whether two lists have the same members; null where either list is."""
+    return one.list.set_symmetric_difference(other).list.len() == 0
 
 
 def branch_evidence(asked: pl.LazyFrame, branches: pl.LazyFrame) -> pl.LazyFrame:

@@ -162,7 +162,7 @@ def canonical(value: Any) -> bytes:
     try:
         text = msgspec.json.encode(value, order="sorted")
         return text if b"null" not in text else msgspec.json.encode(_without_nulls(value), order="sorted")
-    except (UnicodeEncodeError, OverflowError):  # lone surrogates, integers beyond 64 bits
+    except (UnicodeEncodeError, OverflowError, TypeError):  # lone surrogates, integers beyond 64 bits, `Overflow`
         return json.dumps(_without_nulls(value), sort_keys=True, separators=(",", ":")).encode()
 
 

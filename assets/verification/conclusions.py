@@ -6,7 +6,7 @@ their graded answers, `supported`, branches and `trajectory.facts`.
 
 import polars as pl
 
-from assets.assessments.answers import QUESTION
+from assets.assessments.answers import QUESTION, same_set
 from assets.verification.findings import Finding, reasons
 
 FAULT = reasons((pl.col("contract_fault"), "invalid_contract"))
@@ -30,10 +30,9 @@ def required_conclusion() -> Finding:
 
     A malformed probability or prediction of that answer neither excuses nor fails its conclusion.
     """
-    expected = pl.col("supported").list.unique().list.sort()
-    given = pl.col("conclusion").list.unique().list.sort()
-    same = (given == expected).fill_null(value=False)
-    frank = (pl.col("unresolved") == (expected.list.len() > 1)).fill_null(value=False)
+    expected, given = pl.col("supported"), pl.col("conclusion")
+    same = same_set(given, expected).fill_null(value=False)
+    frank = (pl.col("unresolved") == (expected.list.n_unique() > 1)).fill_null(value=False)
     known = expected.is_not_null()
     return Finding(
         fault=FAULT,

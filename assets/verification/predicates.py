@@ -121,7 +121,7 @@ def execution_preconditions(asked: pl.LazyFrame, days: pl.LazyFrame, branches: p
     return (
         asked.filter("required", pl.col("kind") == "counterfactual")
         .join(branch_evidence(asked, branches), on=QUESTION)
-        .join(days.group_by(KEY).agg(last_day=pl.col("day").max()), on=KEY, how="left")
+        .join(trajectory.facts(days).select(*KEY, "last_day"), on=KEY, how="left")
         .with_columns(part=PRECONDITIONS, kind=pl.lit("execution_precondition"), predicate_id="question_id")
         .pipe(judge, conclusions.execution_precondition())
     )

@@ -19,7 +19,7 @@ from pipelines.build import artifact_store
 from pipelines.cli.database import stored
 from pipelines.cli.options import Json, verb
 from pipelines.cli.output import print_json, say
-from pipelines.run import instance
+from pipelines.run import instance_in
 from pipelines.settings import Settings, load, secrets
 from pipelines.storage.errors import StoreError
 from pipelines.storage.failures import explaining
@@ -90,7 +90,7 @@ def probe_tables(settings: Settings) -> str:
 
 def probe_dagster(settings: Settings) -> str:
     """Open Dagster's instance and ask it for a run."""
-    with instance(settings.dagster_home) as opened:
+    with instance_in(settings.dagster_home) as opened:
         opened.get_runs(limit=1)
         return f"{settings.dagster_home} answers ({type(opened.run_storage).__name__})"
 

@@ -4,6 +4,7 @@ Here: the formats. Not here: the views and what a query may do (`database`).
 """
 
 import csv
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,16 +79,37 @@ def sql(
 
 
 @contextmanager
+def _destination(output: Path) -> Iterator[Path]:
+    """Where to write what `output` becomes when all of it is there; a device or pipe is written to directly."""
+    if output.exists() and not output.is_file():
+        yield output
+        return
+    part = output.with_name(f".{output.name}.{os.getpid()}.part")
+    try:
+        yield part
+        part.replace(output)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@contextmanager
 def _text(output: Path | None) -> Iterator[IO[str]]:
     if output is None:
         yield sys.stdout
-    else:
-        with output.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            yield file
+        return
+    with _destination(output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        yield file
+
+
+def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from reader
+    except (pa.ArrowException, OSError) as error:  # whatever fails while the answer streams comes as one of these
+        raise CommandError(f"the query failed: {error}") from error
 
 
 def _rows(reader: pa.RecordBatchReader) -> Iterator[list[Any]]:
-    for batch in reader:
+    for batch in _batches(reader):
         yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
 
@@ -131,8 +153,16 @@ def _defused(text: str, excel_safe: bool) -> str:
 
 
 def _write_parquet(reader: pa.RecordBatchReader, output: Path | None) -> None:
-    with pq.ParquetWriter(sys.stdout.buffer if output is None else str(output), reader.schema) as writer:
-        for batch in reader:
+    if output is None:
+        _copy(reader, sys.stdout.buffer)
+        return
+    with _destination(output) as path, path.open("wb") as file:
+        _copy(reader, file)
+
+
+def _copy(reader: pa.RecordBatchReader, file: IO[bytes]) -> None:
+    with pq.ParquetWriter(file, reader.schema) as writer:
+        for batch in _batches(reader):
             writer.write_batch(batch)
 
 

@@ -41,7 +41,8 @@ def print_summary(summary: RunSummary) -> None:
         say("Nothing to do: the store has no artifacts of these days.")
         return
     first, last = min(summary.days), max(summary.days)
-    say(f"{len(summary.days)} days, {first} to {last}, in {summary.seconds:.1f} s" if first < last else f"{first}")
+    span = f"{len(summary.days)} days, {first} to {last}" if first < last else f"1 day, {first}"
+    say(f"{span}, in {summary.seconds:.1f} s")
     say()
     say("Landed", style="bold")
     fetched = f"{summary.fetched} fetched ({summary.bytes_fetched / MEGA:.1f} MB)"

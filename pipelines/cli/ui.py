@@ -12,7 +12,7 @@ import typer
 
 from pipelines.cli.options import verb
 from pipelines.cli.output import say
-from pipelines.run import instance
+from pipelines.run import instance_in
 from pipelines.settings import child_environment, load
 
 WORKSPACE = """load_from:
@@ -31,7 +31,7 @@ def ui(
 ) -> None:
     """Start Dagster's web interface and daemon on this workspace; Ctrl-C ends both."""
     settings = load()
-    with instance(settings.dagster_home):
+    with instance_in(settings.dagster_home):
         pass  # made on first use, without telemetry
     workspace = write_workspace(settings.dagster_home)
     say(f"http://{host}:{port} (Dagster home {settings.dagster_home})", stderr=True)

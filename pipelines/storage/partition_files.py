@@ -48,14 +48,16 @@ class DataFile(NamedTuple):
         return json.dumps({"numRecords": self.rows})
 
 
-def partition_keys(contract: type[Contract], keys: Sequence[PartitionKey]) -> pl.DataFrame:
-    """`keys` as a frame of the partition columns, in the order given.
+def partition_keys(contract: type[Contract], keys: Sequence[PartitionKey], *, whole: bool = True) -> pl.DataFrame:
+    """`keys` as a frame of the partition columns, in the order given; of some of them unless they must be `whole`.
 
     Raises:
         ValueError: no key at all, one twice, other columns, a null, a value of another type, or one that does not
             survive as the name of a directory.
     """
     name, columns = table_name(contract), partition_by(contract)
+    if keys and not whole:
+        columns = tuple(column for column in columns if column in keys[0]) or columns
     for given in keys:
         if set(given) != set(columns):
             raise ValueError(f"{name}: a partition key has the columns {sorted(columns)}, not {sorted(given)}")
@@ -64,17 +66,20 @@ def partition_keys(contract: type[Contract], keys: Sequence[PartitionKey]) -> pl
     except (TypeError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"{name}: a partition key has a value of the wrong type: {error}") from None
     if frame.is_empty():
-        raise ValueError(f"{name}: no partition keys were given, so there is nothing to replace")
-    for given, stored in zip(keys, frame.iter_rows(named=True), strict=True):
-        if dict(given) != stored or None in stored.values():
-            raise ValueError(f"{name}: the partition key {dict(given)!r} has a value of the wrong type")
-        for column, value in stored.items():
-            directory = _directory(column, _text(value))
-            if value in ("", NULL_DIRECTORY) or len(directory) > LONGEST_DIRECTORY:
-                raise ValueError(f"{name}: {value!r} cannot be a partition value of {column}")
+        raise ValueError(f"{name}: no partition keys were given")
     if frame.is_duplicated().any():
         raise ValueError(f"{name}: a partition key is given twice")
+    for given, stored in zip(keys, frame.iter_rows(named=True), strict=True):
+        if dict(given) != stored or not all(_is_storable(column, value) for column, value in stored.items()):
+            raise ValueError(
+                f"{name}: {dict(given)!r} cannot be a partition key: a wrong type, null, empty or too long"
+            )
     return frame
+
+
+def _is_storable(column: str, value: object) -> bool:
+    """Whether the value survives as the name of a directory."""
+    return value not in (None, "", NULL_DIRECTORY) and len(_directory(column, str(value))) <= LONGEST_DIRECTORY
 
 
 class PartitionFiles:
@@ -160,7 +165,7 @@ class PartitionFiles:
             statistics=self._statistics,
             row_group_size=min(rows_per_group, LARGEST_ROW_GROUP),
         )
-        named = {column: _text(value) for column, value in zip(self._columns, values, strict=True)}
+        named = {column: str(value) for column, value in zip(self._columns, values, strict=True)}
         folders = "/".join(_directory(column, text) for column, text in named.items())
         # Numbered, so that the rows of a partition are read back in the order in which they were written.
         path = f"{folders}/part-{number:05d}-{self._write}.parquet"
@@ -206,10 +211,6 @@ def _batches(frame: pl.LazyFrame) -> Iterator[pl.DataFrame]:
             gathered, size = [], 0
     if gathered:
         yield pl.concat(gathered)
-
-
-def _text(value: object) -> str:
-    return str(value)
 
 
 def _directory(column: str, text: str) -> str:

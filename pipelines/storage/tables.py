@@ -102,9 +102,11 @@ class Tables:
     ) -> pl.LazyFrame:
         """One snapshot of the table, of the given partition keys only, in exactly the contract's columns and types.
 
-        The snapshot is taken now, not when the frame is collected. Rows come by partition value, then as written.
+        Keys may name some of the partition columns only (all of them the same ones). The snapshot is taken now, not
+        when the frame is collected. Rows come by partition value, then as written.
 
         Raises:
+            ValueError: `keys` is empty, repeats a key, or names other columns.
             StoreConfigurationError: the table does not exist, or not in that version.
         """
         try:
@@ -115,9 +117,8 @@ class Tables:
             ) from None
         held = _held(table, contract)
         if keys is not None:
-            held = held.join(
-                partition_keys(contract, keys), on=partition_by(contract), how="semi", maintain_order="left"
-            )
+            wanted = partition_keys(contract, keys, whole=False)
+            held = held.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
         return scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
 
     def replace(

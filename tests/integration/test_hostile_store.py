@@ -5,9 +5,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.integration.hostile import HOSTILE, OVERSIZED
-from tests.integration.warehouses import rows, settings, write
+from tests.integration.warehouses import ran, rows, settings, write
 
-from pipelines.run import RunSummary, run
+from pipelines.run import RunSummary
 from pipelines.settings import Settings
 
 
@@ -16,7 +16,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, RunSu
     folder = tmp_path_factory.mktemp("hostile")
     write(folder)
     where = settings(folder)
-    return where, run(where)
+    return where, ran(where)
 
 
 @pytest.fixture(scope="module")

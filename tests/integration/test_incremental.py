@@ -5,9 +5,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.integration.hostile import DAY, full, text
-from tests.integration.warehouses import differing, everything, rows, settings, write
+from tests.integration.warehouses import differing, everything, ran, rows, settings, write
 
-from pipelines.run import run
 from pipelines.settings import Settings
 
 
@@ -19,13 +18,13 @@ def store(count: int) -> dict[str, bytes]:
 def where(tmp_path: Path) -> Settings:
     write(tmp_path, store(4))
     made = settings(tmp_path)
-    run(made)
+    ran(made)
     return made
 
 
 def test_a_second_run_fetches_nothing_and_changes_nothing(where: Settings) -> None:
     before, landed = everything(where), rows(where, "raw_artifacts")
-    summary = run(where)
+    summary = ran(where)
     assert (summary.listed, summary.fetched, summary.unchanged) == (4, 0, 4)
     assert differing(before, everything(where)) == []
     assert rows(where, "raw_artifacts").equals(landed)
@@ -35,7 +34,7 @@ def test_added_changed_and_removed_are_fetched_or_flagged_and_nothing_else(where
     write(tmp_path, {f"worldseq/{DAY}/new.json": text(full("new"))})
     write(tmp_path, {f"worldseq/{DAY}/a1.json": text(full("a1", usage=None))})
     (tmp_path / "artifacts" / "worldseq" / DAY / "a2.json").unlink()
-    summary = run(where)
+    summary = ran(where)
     assert (summary.listed, summary.fetched, summary.unchanged, summary.vanished) == (4, 2, 2, 1)
     classes = dict(rows(where, "verifications").select("attempt_id", "class").iter_rows())
     assert classes == {
@@ -53,23 +52,23 @@ def test_added_changed_and_removed_are_fetched_or_flagged_and_nothing_else(where
         ("a3.json", 1, False),
         ("new.json", 1, False),
     ]
-    assert run(where).vanished == 0
+    assert ran(where).vanished == 0
 
 
 def test_a_day_that_vanished_as_a_whole_is_flagged(where: Settings, tmp_path: Path) -> None:
     for path in (tmp_path / "artifacts" / "worldseq" / DAY).iterdir():
         path.unlink()
     (tmp_path / "artifacts" / "worldseq" / DAY).rmdir()
-    assert run(where).vanished == 4
+    assert ran(where).vanished == 4
     assert rows(where, "verifications").height == 4
 
 
 def test_an_object_that_comes_back_is_current_again(where: Settings, tmp_path: Path) -> None:
     path = tmp_path / "artifacts" / "worldseq" / DAY / "a2.json"
     path.unlink()
-    run(where)
+    ran(where)
     path.write_bytes(text(full("a2")))
-    assert (run(where).fetched, run(where).fetched) == (1, 0)
+    assert (ran(where).fetched, ran(where).fetched) == (1, 0)
 
 
 def test_bytes_are_kept_as_they_arrived(where: Settings) -> None:

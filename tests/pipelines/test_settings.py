@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.settings import Settings, SettingsError, describe, load
+from pipelines.settings import Settings, SettingsError, child_environment, describe, load, secrets
 
 
 def write(folder: Path, text: str, name: str = "scorehouse.toml") -> Path:
@@ -78,6 +78,8 @@ def test_aws_variables_are_kept_and_never_shown(tmp_path: Path) -> None:
         ("artifacts = 3", "a path or an fsspec URL"),
         ('patterns = "x"', "unknown key 'patterns'"),
         ('[patterns]\nworldseq = "{date}/{date}"', "at most once"),
+        ('[patterns]\nworldseq = "x-{date}/y"', "as a segment of its own"),
+        ('[patterns]\nworldseq = "/x"', "a path below the artifact store"),
         ("max_depth = ", "not TOML"),
     ],
 )
@@ -116,3 +118,20 @@ def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "scorehouse.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(SettingsError, match="cannot be read"):
         load({}, tmp_path)
+
+
+def test_secrets_are_the_credentials_longest_first() -> None:
+    environ = {
+        "AWS_ACCESS_KEY_ID": "abc",
+        "AWS_SECRET_ACCESS_KEY": "abcdef",
+        "AWS_SESSION_TOKEN": "",
+        "AWS_REGION": "x",
+    }
+    assert secrets(environ) == ("abcdef", "abc")
+
+
+def test_a_child_comes_to_the_same_settings(tmp_path: Path) -> None:
+    settings = load({"SCOREHOUSE_DAGSTER_HOME": "d", "X": "y"}, tmp_path)
+    environ = child_environment(settings, {"SCOREHOUSE_DAGSTER_HOME": "d", "X": "y"})
+    assert environ == {"SCOREHOUSE_DAGSTER_HOME": "d", "X": "y", "DAGSTER_HOME": str(tmp_path / "d")}
+    assert load(environ, tmp_path) == settings

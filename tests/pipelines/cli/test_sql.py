@@ -225,6 +225,23 @@ def test_an_answer_goes_to_a_file(scorehouse: Scorehouse, home: Path) -> None:
     assert "absent/out: cannot be written" in result.stderr
 
 
+def test_a_failing_query_leaves_the_file_as_it_was(scorehouse: Scorehouse, home: Path) -> None:
+    (home / "out").write_text("before", encoding="utf-8")
+    for format_, query in (
+        ("json", "SELECT 1 AS a, 2 AS a"),
+        ("csv", "SELECT CASE WHEN range < 50000 THEN 1 ELSE error('late') END FROM range(60000)"),
+        ("parquet", "SELECT CASE WHEN range < 50000 THEN 1 ELSE error('late') END FROM range(60000)"),
+    ):
+        result = scorehouse("sql", query, "--format", format_, "-o", "out")
+        assert result.exit_code == (2 if format_ == "json" else 1)
+        assert result.stderr.startswith("scorehouse: t")
+        assert result.stderr.count("\n") == 1
+        assert (home / "out").read_text(encoding="utf-8") == "before"
+    assert {path.name for path in home.iterdir()} == {".scorehouse", "out"}
+    assert scorehouse("sql", "SELECT 1", "-o", "/dev/null").exit_code == 0
+    assert Path("/dev/null").is_char_device()
+
+
 def test_as_of_reads_an_earlier_state(scorehouse: Scorehouse, tables: Tables) -> None:
     time.sleep(0.02)
     before = dt.datetime.now(dt.UTC)

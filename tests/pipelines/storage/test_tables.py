@@ -145,6 +145,24 @@ def test_a_scan_of_keys_opens_the_files_of_these_keys_only(store: Tables) -> Non
     assert store.scan(Attempts, [day()]).collect().height == 1
 
 
+def test_a_scan_may_name_some_of_the_partition_columns(store: Tables) -> None:
+    keys = [scored(rules, when) for when in (DAY, NEXT_DAY) for rules in ("v1", "v2")]
+    store.replace(Scores, pl.concat(rows(Scores, key, ["a"]) for key in keys), keys)
+
+    found = store.scan(Scores, [day(NEXT_DAY)]).collect()
+
+    assert found.select("landed_on", "rules").rows() == [(NEXT_DAY, "v1"), (NEXT_DAY, "v2")]
+    assert store.scan(Scores, [{"rules": "v2"}]).collect()["landed_on"].to_list() == [DAY, NEXT_DAY]
+
+
+@pytest.mark.parametrize("keys", [[], [{}], [{"attempt_id": "a"}], [day(), {"rules": "v1"}], [day(), day()]])
+def test_a_scan_of_unclear_keys_is_refused(store: Tables, keys: list[PartitionKey]) -> None:
+    store.ensure([Scores])
+
+    with pytest.raises(ValueError, match="scores"):
+        store.scan(Scores, keys)
+
+
 def test_rows_come_back_by_partition_and_then_as_they_were_written(
     store: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -75,19 +75,13 @@ def horizon() -> Finding:
 
 
 def is_broken() -> pl.Expr:
-    """Whether some day breaks a predicate on spending, cash or prices, so that the first such day is worth a look."""
+    """Whether some day breaks a predicate on spending or cash, so that the first such day is worth a look."""
     kind = pl.col("kind")
     return (
         ((kind == "spending_budget") & (pl.col("spent") > MAX))
         | ((kind == "cash_floor") & (pl.col("floor_low") < MIN))
-        | ((kind == "cash_bounds") & _outside("cash"))
-        | ((kind == "price_bounds") & _outside("price"))
+        | ((kind == "cash_bounds") & ((pl.col("cash_low") < MIN) | (pl.col("cash_high") > MAX)))
     )
-
-
-def _outside(name: str) -> pl.Expr:
-    below, above = pl.col(f"{name}_low") < MIN, pl.col(f"{name}_high") > MAX
-    return below.fill_null(value=False) | above.fill_null(value=False)
 
 
 def _within(name: str) -> Finding:

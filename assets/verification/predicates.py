@@ -80,6 +80,7 @@ def contract_predicates(
     # Each predicate has at most one of these, so that one join brings them all.
     evidence = [
         trajectory.first_breaches(rows.filter(money.is_broken()), days),
+        trajectory.prices(declared, days),
         trajectory.named_days(declared, days),
         agreement_log.latest_entries(declared, agreements),
     ]

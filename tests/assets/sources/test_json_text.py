@@ -30,7 +30,13 @@ def test_plain_values_are_what_json_says(value: Any, ascii_only: bool) -> None:
     assert parse(json.dumps(value, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass"), 64) == value
 
 
-@given(st.recursive(st.text(alphabet='[]{}"\\:, a'), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet='[{"\\'), inner, max_size=3), max_leaves=40))
+@given(
+    st.recursive(
+        st.text(alphabet='[]{}"\\:, a'),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(alphabet='[{"\\'), inner, max_size=3),
+        max_leaves=40,
+    )
+)
 def test_depth_is_exact_whatever_strings_hold(value: Any) -> None:
     content = json.dumps(value).encode()
     found = depth(value)
@@ -44,7 +50,7 @@ def test_depth_of_anything_is_told(content: bytes, limit: int) -> None:
 
 
 def test_numbers_beyond_a_double_keep_their_digits() -> None:
-    value = parse(b'[1e999,-1e999,1e308,' + b"7" * 5_000 + b"]", 64)
+    value = parse(b"[1e999,-1e999,1e308," + b"7" * 5_000 + b"]", 64)
     assert value[:3] == [float("inf"), float("-inf"), 1e308]
     assert (shown(value[0]), shown(value[1]), shown(value[3])) == ("1e999", "-1e999", "7" * 5_000)
 
@@ -55,7 +61,9 @@ def test_repeated_members_are_all_there() -> None:
     assert list(members(value)) == [("a", 1), ("b", 2), ("a", 3)]
 
 
-@pytest.mark.parametrize("content", [b"NaN", b'{"a":Infinity}', b'["-Infinity",-Infinity]', b"[01]", b"[1.]", b"[.5]", b"[+1]"])
+@pytest.mark.parametrize(
+    "content", [b"NaN", b'{"a":Infinity}', b'["-Infinity",-Infinity]', b"[01]", b"[1.]", b"[.5]", b"[+1]"]
+)
 def test_tokens_that_json_has_not(content: bytes) -> None:
     with pytest.raises(Fault) as caught:
         parse(content, 64)

@@ -79,7 +79,9 @@ def test_an_open_union_reads_unknown_kinds() -> None:
 
 def test_a_closed_type_refuses_unknown_fields_and_depth() -> None:
     decoder = msgspec.json.Decoder(closed(Drawing))
-    drawing = decoder.decode(b'{"drawingId":"d","shapes":[{"kind":"square","side":3}],"note":{"a":[]}}'.replace(b"[]", b"1"))
+    drawing = decoder.decode(
+        b'{"drawingId":"d","shapes":[{"kind":"square","side":3}],"note":{"a":[]}}'.replace(b"[]", b"1")
+    )
     assert isinstance(drawing, Drawing)
     assert drawing.shapes is not None
     assert isinstance(drawing.shapes[0], Square)

@@ -8,6 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+
+from assets.attempts.contract import DAY_METRICS, PARTS
+from assets.contract import conform, schema, table_name
+from assets.sources import worldseq, worldseq_types
+from assets.sources.documents import CANDIDATES, SIDE_FILES
+from assets.vocabulary import FINALIZATION_STATUSES, OUTCOMES, PRIMARY_METRICS
 from tests.assets.sources.worldseq_documents import (
     ABSENT,
     CASE,
@@ -25,12 +31,6 @@ from tests.assets.sources.worldseq_documents import (
     only,
 )
 from tests.reference.generate import attempts, to_bytes
-
-from assets.attempts.contract import DAY_METRICS, PARTS
-from assets.contract import conform, schema, table_name
-from assets.sources import worldseq, worldseq_types
-from assets.sources.documents import CANDIDATES, SIDE_FILES
-from assets.vocabulary import FINALIZATION_STATUSES, OUTCOMES, PRIMARY_METRICS
 
 
 def rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -121,7 +121,9 @@ def test_the_parts_of_a_full_artifact() -> None:
         "shortfall_units": 0.5,
         "prices": [{"product": "core", "cents": 1_900}, {"product": "addon", "cents": 900}],
     }
-    predicates = {row["predicate_id"]: {k: v for k, v in row.items() if v is not None} for row in rows(frames["task_predicates"])}
+    predicates = {
+        row["predicate_id"]: {k: v for k, v in row.items() if v is not None} for row in rows(frames["task_predicates"])
+    }
     assert predicates["price"] == {
         "part": "constraints",
         "position": 1,
@@ -158,7 +160,9 @@ def test_the_parts_of_a_full_artifact() -> None:
         ["decrease"],
         "p1",
     )
-    assert rows(frames["agreements"]) == [{"position": 0, "agreement_id": "supplier-1", "status": "signed", "on_day": 1}]
+    assert rows(frames["agreements"]) == [
+        {"position": 0, "agreement_id": "supplier-1", "status": "signed", "on_day": 1}
+    ]
     baseline, intervention = rows(frames["branches"])
     assert (baseline["branch"], intervention["branch"]) == ("baseline", "intervention")
     assert intervention["day_values"] == [{"day": 2, "value": 34.0}]
@@ -236,11 +240,17 @@ def test_the_totals_of_a_summary_belong_to_no_attempt() -> None:
         ("verification.constraints.0", "3", [("constraint:[0]", None, "unreadable", "3")]),
         ("verification.constraints.0.id", "null", [("constraint:[0]", 1.0, "boolean", None)]),
         ("verification.business", "7", [("business", None, "unreadable", "7")]),
-        ("verification.business.objectives.0.worstValue", '"\\ud800"', [("objective_worst:keep", None, "unreadable", '"\\\\ud800"')]),
+        (
+            "verification.business.objectives.0.worstValue",
+            '"\\ud800"',
+            [("objective_worst:keep", None, "unreadable", '"\\\\ud800"')],
+        ),
         ("verification.assessments.0.groupBrier", "null", [("error:q-cause", None, "null", None)]),
     ],
 )
-def test_recorded_nonsense_is_a_row_and_quarantines_nothing(path: str, text: str, expected: list[tuple[Any, ...]]) -> None:
+def test_recorded_nonsense_is_a_row_and_quarantines_nothing(
+    path: str, text: str, expected: list[tuple[Any, ...]]
+) -> None:
     raw = as_bytes(changed(path, "@@@")).replace(b'"@@@"', text.encode())
     decoded = decode(raw)
     assert decoded.quarantine.is_empty()
@@ -277,7 +287,11 @@ def test_optional_parts_may_be_absent_or_null(part: str) -> None:
 def test_a_failed_attempt_may_lack_everything_but_its_identity() -> None:
     failed = {
         "format": "worldseq-attempt/1",
-        "attempt": {"attemptId": "x", "outcome": "agent_failure", "failure": {"kind": "crash", "message": "a\n😀" * 9_999}},
+        "attempt": {
+            "attemptId": "x",
+            "outcome": "agent_failure",
+            "failure": {"kind": "crash", "message": "a\n😀" * 9_999},
+        },
     }
     decoded = decode(failed)
     row = only(decoded.frames["attempts"])
@@ -295,7 +309,9 @@ def test_identifiers_are_kept_as_they_are(identifier: str) -> None:
     assert decoded.quarantine.is_empty()
     assert decoded.frames["attempts"]["attempt_id"].to_list() == [f"worldseq:{identifier}"]
     assert identifier in decoded.frames["answers"]["question_id"].to_list()
-    assert only(decode(json.dumps(base, ensure_ascii=False).encode()).frames["attempts"])["attempt_id"][9:] == identifier
+    assert (
+        only(decode(json.dumps(base, ensure_ascii=False).encode()).frames["attempts"])["attempt_id"][9:] == identifier
+    )
 
 
 @pytest.mark.parametrize(
@@ -332,7 +348,9 @@ def test_nonsense_of_a_player_is_null_and_quarantines_nothing(field: str, text: 
     assert all(answer[other] is not None for other in untouched)
 
 
-@pytest.mark.parametrize(("text", "number"), [("-0", 0.0), ("1e2", 100.0), ("1" + "0" * 300, 1e300), ("5e-324", 5e-324)])
+@pytest.mark.parametrize(
+    ("text", "number"), [("-0", 0.0), ("1e2", 100.0), ("1" + "0" * 300, 1e300), ("5e-324", 5e-324)]
+)
 def test_any_number_that_fits_a_double_is_a_prediction(text: str, number: float) -> None:
     raw = as_bytes(changed("answers.1.prediction", "@@@")).replace(b'"@@@"', text.encode())
     assert rows(decode(raw).frames["answers"])[1]["prediction"] == number
@@ -340,7 +358,11 @@ def test_any_number_that_fits_a_double_is_a_prediction(text: str, number: float)
 
 def test_lone_surrogates_outside_of_identifiers_are_kept_as_their_escape() -> None:
     raw = as_bytes(
-        changed("attempt.failure", {"message": "a\ud83d"}, changed("answers.0.conclusion", ["\ud800"], changed("note", "\udfff")))
+        changed(
+            "attempt.failure",
+            {"message": "a\ud83d"},
+            changed("answers.0.conclusion", ["\ud800"], changed("note", "\udfff")),
+        )
     )
     decoded = decode(raw)
     assert decoded.quarantine.is_empty()
@@ -350,7 +372,14 @@ def test_lone_surrogates_outside_of_identifiers_are_kept_as_their_escape() -> No
 
 def test_unknown_extra_fields_are_ignored() -> None:
     raw = as_bytes(FULL)
-    for spot in (b'{"format"', b'{"attemptId"', b'{"day":0', b'{"questionId":"q-cash"', b'{"horizonDays"', b'{"status":"completed"'):
+    for spot in (
+        b'{"format"',
+        b'{"attemptId"',
+        b'{"day":0',
+        b'{"questionId":"q-cash"',
+        b'{"horizonDays"',
+        b'{"status":"completed"',
+    ):
         extra = raw.replace(spot, b'{"new":[1e999,{"\\ud800":' + b"9" * 5_000 + b"}]," + spot[1:])
         decoded = decode(extra)
         assert extra != raw
@@ -438,7 +467,9 @@ def test_decoding_agrees_with_the_plain_values() -> None:
     contents = [to_bytes(attempt) for attempt in attempts(seed=12, count=200)]
     values = [json.loads(content) for content in contents]
     frames = decode(*contents).frames
-    assert frames["attempts"]["attempt_id"].to_list() == [f"worldseq:{value['attempt']['attemptId']}" for value in values]
+    assert frames["attempts"]["attempt_id"].to_list() == [
+        f"worldseq:{value['attempt']['attemptId']}" for value in values
+    ]
     expected_days = [
         (number, *(entry.get(name) for name in ("day", *DAY_METRICS)), list((entry.get("prices") or {}).items()))
         for number, value in enumerate(values)

@@ -6,17 +6,32 @@ from typing import Any
 import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.assets.sources.worldseq_documents import CASE, FINALIZER, FULL, HARBOR, REWARD, as_bytes, decode, named
 
 from assets.attempts.contract import PARTS, RecordedValues
 from assets.attempts.precedence import resolve
 from assets.contract import conform, table_name
 from assets.landing.contract import Quarantine
 from assets.sources.documents import Decoded
+from tests.assets.sources.worldseq_documents import CASE, FINALIZER, FULL, HARBOR, REWARD, as_bytes, decode, named
 
 SUMMARY = {"cases": [CASE, named("other", CASE)], "completed": 2, "usage": {"tokens": 3}}
 BASES = (FULL, FINALIZER, HARBOR, SUMMARY, REWARD)
-TOKENS = ("null", "true", "-1", "1.5", "1e999", "9" * 400, '"x"', '"\\ud800"', "[]", "{}", "[[[]]]", '{"a":null}', "NaN", str(2**63))
+TOKENS = (
+    "null",
+    "true",
+    "-1",
+    "1.5",
+    "1e999",
+    "9" * 400,
+    '"x"',
+    '"\\ud800"',
+    "[]",
+    "{}",
+    "[[[]]]",
+    '{"a":null}',
+    "NaN",
+    str(2**63),
+)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+
 from tests.assets.sources.worldseq_documents import (
     ABSENT,
     CASE,
@@ -258,7 +259,9 @@ def test_depth_counts_brackets_outside_strings_only() -> None:
 
 
 def test_quarantine_names_the_attempt_where_it_can() -> None:
-    decoded = decode(changed("task.horizonDays", "x"), changed("attempt.attemptId", "a\nb"), changed("trajectory.1.day", 0))
+    decoded = decode(
+        changed("task.horizonDays", "x"), changed("attempt.attemptId", "a\nb"), changed("trajectory.1.day", 0)
+    )
     assert decoded.quarantine["attempt_id"].to_list() == ["worldseq:att-1", None, "worldseq:att-1"]
 
 

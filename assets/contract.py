@@ -6,7 +6,7 @@ partition columns, the key). Not here: any particular table; those live in `cont
 https://pandera.readthedocs.io/en/stable/polars.html
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandera.polars as pa
@@ -40,6 +40,7 @@ class Contract(pa.DataFrameModel):
 
     @pa.dataframe_check(description="every float is finite or null")
     def finite(cls, data: PolarsData) -> pl.LazyFrame:  # noqa: N805 - pandera passes the class
+        """Whether every float of a row is finite or null."""
         schema = data.lazyframe.collect_schema()
         floats = [pl.col(name).is_finite().fill_null(value=True) for name, dtype in schema.items() if dtype.is_float()]
         return data.lazyframe.select(pl.all_horizontal(floats) if floats else pl.lit(value=True))
@@ -47,7 +48,7 @@ class Contract(pa.DataFrameModel):
 
 def table_name(contract: type[Contract]) -> str:
     """The one name of the contract's table: asset key, directory and SQL name alike."""
-    name = contract.to_schema().name
+    name: str | None = contract.to_schema().name
     if name is None:
         raise TypeError(f"{contract.__name__} has no name in its Config")
     return name
@@ -100,16 +101,11 @@ def _summary(failures: pl.DataFrame) -> str:
         pl.len().alias("rows"), pl.col("failure_case").cast(pl.String).head(SHOWN_FAILURES)
     )
     return "; ".join(
-        f"{row['column']}: {row['check']} ({row['rows']} failures, for example {', '.join(map(str, row['failure_case']))})"
-        for row in grouped.iter_rows(named=True)
+        f"{column}: {check} ({rows} failures, for example {', '.join(map(str, cases))})"
+        for column, check, rows, cases in grouped.iter_rows()
     )
 
 
 def to_contract(frame: pl.LazyFrame, contract: type[Contract]) -> pl.LazyFrame:
     """Select the contract's columns in its order; a column that the frame lacks is an error when it is collected."""
     return frame.select(list(schema(contract)))
-
-
-def names(contracts: Iterable[type[Contract]]) -> Sequence[str]:
-    """The table names of several contracts."""
-    return [table_name(contract) for contract in contracts]

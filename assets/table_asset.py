@@ -53,7 +53,7 @@ def described(contract: type[Contract]) -> dict[str, Any]:
 
 def results_asset(
     contract: type[Contract], *, group: str, code_version: str, by_day: Sequence[str]
-) -> Callable[[Callable[..., pl.LazyFrame]], dg.AssetsDefinition]:
+) -> Callable[[Callable[..., pl.LazyFrame | pl.DataFrame]], dg.AssetsDefinition]:
     """A table of the results layer: day by rule set, one run for many partitions.
 
     Args:
@@ -62,7 +62,7 @@ def results_asset(
         code_version: to be raised when the computation changes.
         by_day: the inputs that are partitioned by day alone.
     """
-    return dg.asset(
+    decorator: Callable[[Callable[..., pl.LazyFrame | pl.DataFrame]], dg.AssetsDefinition] = dg.asset(
         name=table_name(contract),
         group_name=group,
         code_version=code_version,
@@ -72,6 +72,7 @@ def results_asset(
         ins=dict.fromkeys(by_day, BY_DAY),
         **described(contract),
     )
+    return decorator
 
 
 def per_rule_set(

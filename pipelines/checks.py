@@ -60,11 +60,19 @@ def checks() -> list[dg.AssetChecksDefinition]:
     own = [
         Check(Quarantine, "quarantine_rate", "Few of the day's documents are in quarantine.", quarantine_rate),
         Check(Attempts, "one_day_each", "No attempt has rows on several days; `_current` views choose.", one_day_each),
-        Check(Verifications, "one_verdict_each", "Each attempt of the day has exactly one class.", one_verdict_each, True),
+        Check(
+            Verifications, "one_verdict_each", "Each attempt has exactly one class.", one_verdict_each, blocking=True
+        ),
         Check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
     ]
     contracts = [
-        Check(contract, "contract", "The stored rows fulfil the table's contract.", contract_fulfilled(contract), True)
+        Check(
+            contract,
+            "contract",
+            "The stored rows fulfil the table's contract.",
+            contract_fulfilled(contract),
+            blocking=True,
+        )
         for contract in TABLES.values()
         if contract is not RawArtifacts
     ]
@@ -82,7 +90,7 @@ def one_verdict_each(tables: TableStore, key: Key) -> Finding:
     return Finding(
         attempts.height,
         [f"{id_} has no verdict" for id_ in attempts.join(verdicts, on="attempt_id", how="anti")["attempt_id"]]
-        + [f"{id_} is no attempt of the day" for id_ in verdicts.join(attempts, on="attempt_id", how="anti")["attempt_id"]]
+        + [f"{id_} is no attempt" for id_ in verdicts.join(attempts, on="attempt_id", how="anti")["attempt_id"]]
         + [f"{id_} has several verdicts" for id_ in verdicts.filter(verdicts.is_duplicated())["attempt_id"].unique()],
     )
 
@@ -93,15 +101,15 @@ def recorded_agrees(tables: TableStore, key: Key) -> Finding:
     differing = rows.filter(~pl.col("agrees")).select("attempt_id", "field", "recorded", "recomputed").collect()
     return Finding(
         rows.select(pl.len()).collect().item(),
-        [f"{id_} {name}: recorded {was}, recomputed {now}" for id_, name, was, now in differing.sort(pl.all()).iter_rows()],
+        [f"{id_} {name}: {was} recorded, {now} recomputed" for id_, name, was, now in differing.sort(pl.all()).rows()],
     )
 
 
 def quarantine_rate(tables: TableStore, key: Key) -> Finding:
     """The reasons of the day's quarantine, where they are too many."""
     rows = tables.scan(Quarantine, [key]).select("stage", "reason").collect()
-    documents = tables.scan(RawArtifacts).filter(pl.col("landed_on") == key["landed_on"]).select(pl.col("uri").n_unique())
-    total = int(documents.collect().item())
+    landed = tables.scan(RawArtifacts).filter(pl.col("landed_on") == key["landed_on"])
+    total = int(landed.select(pl.col("uri").n_unique()).collect().item())
     if rows.height <= QUARANTINE_WARNING * total:
         return Finding(total, [])
     counts = rows.group_by("stage", "reason").len().sort("len", "stage", "reason", descending=[True, False, False])

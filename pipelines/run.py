@@ -19,7 +19,7 @@ import polars as pl
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.landing.layout import default_patterns
-from assets.rulesets.loader import RuleSet, active, load_all, select
+from assets.rulesets.loader import active, load_all, select
 from assets.sources.registry import DECODERS
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
@@ -158,6 +158,7 @@ def _materialize(
 
 
 def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:
+    """Add what one materialization tells to the summary."""
     rows = metadata.get("dagster/row_count", 0)
     summary.tables[name] += rows
     if name == "raw_artifacts":
@@ -166,17 +167,18 @@ def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:
     elif name == "attempts":
         summary.attempts += rows
         summary.identical_copies += metadata["identical_copies"]
-    elif name == "quarantine":
-        for key, count in metadata.items():
-            kind, _, rest = key.partition("/")
-            if kind == "quarantined":
-                stage, _, reason = rest.partition("/")
-                summary.quarantined[stage, reason] += count
-    elif name == "verifications":
-        for key, count in metadata.items():
-            kind, _, rest = key.partition("/")
-            if kind == "class":
-                rules, _, class_ = rest.partition("/")
-                summary.classes.setdefault(rules, Counter())[class_] += count
     elif name == "reconciliation":
         summary.disagreements += metadata["disagreements"]
+    for (kind, first, second), count in _counts(metadata):
+        if kind == "quarantined":
+            summary.quarantined[first, second] += count
+        elif kind == "class":
+            summary.classes.setdefault(first, Counter())[second] += count
+
+
+def _counts(metadata: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
+    """Metadata named `kind/first/second`, such as `class/v1/eligible`."""
+    for key, value in metadata.items():
+        parts = key.split("/", 2)
+        if parts[0] in {"quarantined", "class"} and len(parts) == len(("kind", "first", "second")):
+            yield parts, value

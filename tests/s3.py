@@ -68,7 +68,7 @@ def running_server() -> Iterator[S3Server]:
     ports = _free_ports()
     # One volume per bucket instead of seven: a bucket takes them when it is first written to.
     environment = {"HOME": str(folder), "WEED_MASTER_VOLUME_GROWTH_COPY_1": "1"}
-    process = subprocess.Popen(  # noqa: S603 - the server of the dev extra
+    process = subprocess.Popen(
         _command(folder, ports), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment
     )
     try:

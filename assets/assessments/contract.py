@@ -20,7 +20,9 @@ class AssessmentScores(Contract):
     answer_status: str = column("The first that applies of the answer statuses", isin=list(ANSWER_STATUSES))
     prediction: float = column("Numeric prediction of the graded answer, in the metric's unit", nullable=True)
     actual: float = column("Actual value, in the metric's unit", nullable=True)
-    scale: float = column("One unit of error, in the metric's unit; null where it is not finite or absent", nullable=True)
+    scale: float = column(
+        "One unit of error, in the metric's unit; null where it is not finite or absent", nullable=True
+    )
     score: float = column("Higher is better: 1 is perfect for categorical, 0 for numeric questions", nullable=True)
     error: float = column("Lower is better, 0 is perfect", nullable=True)
     error_kind: str = column("groupBrier or normalizedSquaredError", isin=list(ERROR_KINDS))

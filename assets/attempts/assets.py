@@ -7,11 +7,13 @@ import polars as pl
 
 from assets.attempts.contract import PARTS
 from assets.attempts.decoding import Spool, decode
-from assets.contract import table_name
+from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine
 from assets.landing.land import Intake, TableStore
 from assets.table_asset import IO_MANAGER, described
 from pipelines.partitions import day_of, days
+
+LAYER: tuple[type[Contract], ...] = (*PARTS, Quarantine)
 
 
 @dg.multi_asset(
@@ -23,7 +25,7 @@ from pipelines.partitions import day_of, days
             io_manager_key=IO_MANAGER,
             **described(contract),
         )
-        for contract in (*PARTS, Quarantine)
+        for contract in LAYER
     },
     deps=["raw_artifacts"],
     partitions_def=days,

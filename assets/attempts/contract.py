@@ -57,7 +57,7 @@ class Attempts(Contract):
     horizon_days: int = column("Days that the task runs", nullable=True, ge=0, le=MAX_DAY)
     case_digest: str = column("SHA-256 of the task contract: canonical JSON without nulls", nullable=True)
     accepted_decisions: int = column("Accepted decisions", nullable=True, ge=0, le=MAX_COUNT)
-    player_calls: int = column("Calls of the player, rejected and repeated ones included", nullable=True, ge=0, le=MAX_COUNT)
+    player_calls: int = column("Calls, rejected and repeated ones included", nullable=True, ge=0, le=MAX_COUNT)
     elapsed_seconds: float = column("Real seconds used", nullable=True, ge=0)
     reported_tokens: int = column("Tokens that the agent reported", nullable=True, ge=0, le=MAX_COUNT)
     token_budget: int = column("Token budget that the runner registered", nullable=True, ge=0, le=MAX_COUNT)
@@ -81,7 +81,8 @@ class Attempts(Contract):
 
 def day_metric(description: str, artifact_name: str) -> int:
     """A registered day metric: its column, and its name in artifacts and task contracts."""
-    return column(description, nullable=True, metadata={"day_metric": artifact_name})
+    declared: int = column(description, nullable=True, metadata={"day_metric": artifact_name})
+    return declared
 
 
 class TrajectoryDays(Contract):
@@ -122,7 +123,7 @@ DAY_METRICS: dict[str, str] = {
 
 
 class TaskPredicates(Contract):
-    """One row per constraint and objective of an attempt's task contract. Key: (attempt_id, part, position, landed_on)."""
+    """One row per constraint and objective of a task contract. Key: (attempt_id, part, position, landed_on)."""
 
     attempt_id: str = column("Attempt")
     landed_on: dt.date = column("Partition day")
@@ -167,7 +168,7 @@ class Agreements(Contract):
 
 
 class Questions(Contract):
-    """One row per question of an attempt's task contract, with its evidence. Key: (attempt_id, question_id, landed_on)."""
+    """One row per question of a task contract, with its evidence. Key: (attempt_id, question_id, landed_on)."""
 
     attempt_id: str = column("Attempt")
     landed_on: dt.date = column("Partition day")
@@ -188,7 +189,7 @@ class Questions(Contract):
     truth: str = column("Evidence, categorical: the true candidate", nullable=True)
     action_state: str = column("Evidence, counterfactual: state of the one-shot action", nullable=True)
     supported_conclusion: Strings = column("Evidence, counterfactual: the supported effects", nullable=True)
-    factual_prefix_digest: str = column("Evidence, counterfactual: digest of the registered factual prefix", nullable=True)
+    factual_prefix_digest: str = column("Evidence, counterfactual: digest of the factual prefix", nullable=True)
 
     class Config(Contract.Config):
         name = "questions"
@@ -248,8 +249,8 @@ class RecordedValues(Contract):
     landed_on: dt.date = column("Partition day")
     recorded_in: str = column("Document that recorded it")
     shape: str = column("Shape of that document")
-    field: str = column("eligible, verified, primary_value, reward, constraint:<id>, objective:<id>, score:<question>, …")
-    value: float = column("The recorded number; a boolean is 0 or 1; null where recorded as null or unreadable", nullable=True)
+    field: str = column("eligible, verified, primary_value, reward, constraint:<id>, score:<question>, …")
+    value: float = column("The recorded number; a boolean is 0 or 1; null where there is none", nullable=True)
     value_type: str = column("What was recorded", isin=["boolean", "number", "text", "null", "unreadable"])
     text: str = column("The recorded text, or the JSON text of what is unreadable", nullable=True)
 

@@ -13,7 +13,7 @@ import polars as pl
 
 from assets.attempts.contract import PARTS, Attempts, RecordedValues
 from assets.attempts.precedence import resolve
-from assets.contract import Contract, empty, schema, table_name
+from assets.contract import Contract, empty, schema, table_name, to_contract
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
 from assets.landing.manifest import MANIFEST_COLUMNS, latest
@@ -56,7 +56,7 @@ class Decoded(NamedTuple):
 
 
 def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
-    """The current rows of `raw_artifacts` for these days, without content; what vanished stays with its last content."""
+    """The current rows of `raw_artifacts` of these days, without content; what vanished stays as it last was."""
     held = tables.scan(RawArtifacts).filter(pl.col("landed_on").is_in(list(days)))
     return latest(held.select(*MANIFEST_COLUMNS, *FETCH_DETAIL).filter(~pl.col("vanished"))).collect(engine="streaming")
 
@@ -145,7 +145,7 @@ def _resolved(
             frame = frame.drop("identical_copies").join(winners.lazy(), on="document")
         elif not unanimous:
             frame = frame.join(winners.lazy(), on="document", how="semi")
-        tables[table_name(contract)] = frame.select(list(schema(contract)))
+        tables[table_name(contract)] = to_contract(frame, contract)
     refused = pl.concat([empty(Quarantine), *quarantine, resolution.quarantine])
     tables[table_name(Quarantine)] = refused.sort(pl.all()).lazy()
     counts = refused.group_by("stage", "reason").len().sort("stage", "reason")

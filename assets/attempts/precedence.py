@@ -67,7 +67,7 @@ def resolve(candidates: pl.DataFrame, recorded_values: pl.DataFrame, side_files:
     attempts = kept.filter(pl.col("attempt_id").is_not_null())
     winners = attempts.unique(SAME_ATTEMPT, keep="first", maintain_order=True)
     losers = attempts.join(winners, on="document", how="anti").join(
-        winners.select(*SAME_ATTEMPT, winner="document", winner_shape="shape", winner_uri="uri"), on=SAME_ATTEMPT
+        winners.select(*SAME_ATTEMPT, winner="document", winner_shape="shape", winner_sha256="sha256"), on=SAME_ATTEMPT
     )
     attached = _attached(side_files, candidates)
     return Resolution(
@@ -106,14 +106,14 @@ def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataF
     )
     found = losers.join(differing, on="document", how="left", maintain_order="left")
     same_shape = pl.col("shape") == pl.col("winner_shape")
+    # By its content, not its uri: the same store elsewhere has the same quarantine.
+    winner = pl.format("the object with SHA-256 {}", "winner_sha256")
     detail = (
         pl.when(same_shape)
-        .then(pl.lit("another document of this shape takes precedence: "))
-        .otherwise(pl.format("recorded {} differs from that of ", "field"))
+        .then(pl.format("another document of this shape takes precedence: {}", winner))
+        .otherwise(pl.format("recorded {} differs from that of {}", "field", winner))
     )
-    return found.filter(same_shape | pl.col("field").is_not_null()).pipe(
-        _quarantine, "duplicate", "superseded", detail + pl.col("winner_uri")
-    )
+    return found.filter(same_shape | pl.col("field").is_not_null()).pipe(_quarantine, "duplicate", "superseded", detail)
 
 
 def _attached(side_files: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:

@@ -27,7 +27,7 @@ class RawArtifacts(Contract):
     content: bytes = column("The bytes, exactly as they arrived", nullable=True)
     ingested_at: Annotated[pl.Datetime, "us", "UTC"] = column("When this row was landed")
     vanished: bool = column("True where the listing no longer had the object; the last content stands in earlier rows")
-    fetch_reason: str = column("Why there is no content: too_large, no_partition, vanished, forbidden, …", nullable=True)
+    fetch_reason: str = column("Why there is no content: too_large, no_partition, forbidden, …", nullable=True)
     fetch_detail: str = column("What was seen when it could not be had", nullable=True)
 
     class Config(Contract.Config):

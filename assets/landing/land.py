@@ -25,8 +25,13 @@ TOO_LARGE = "too_large"
 class Level(Protocol):
     """What stands directly below a folder."""
 
-    folders: Sequence[str]
-    objects: Sequence[Any]
+    @property
+    def folders(self) -> Sequence[str]:
+        """Names of the folders."""
+
+    @property
+    def objects(self) -> Sequence[Any]:
+        """The objects."""
 
 
 class Store(Protocol):
@@ -143,10 +148,14 @@ def days_in_store(store: Store, wanted: Pass) -> list[dt.date]:
 
 def _placed(objects: Sequence[Any], where: Pattern, wanted: Pass) -> pl.DataFrame:
     # A name that is not UTF-8 fits in no column; such an object is never fetched, so its key may be an escaped one.
-    storable = [item if item.utf8 else item._replace(key=item.key.encode("utf-8", "backslashreplace").decode()) for item in objects]
-    columns = list(zip(*storable, strict=True)) or [[]] * len(LISTING_SCHEMA)
+    storable = [item if item.utf8 else item._replace(key=_escaped(item.key)) for item in objects]
+    columns: Sequence[Sequence[Any]] = list(zip(*storable, strict=True)) or [()] * len(LISTING_SCHEMA)
     frame = pl.DataFrame(dict(zip(LISTING_SCHEMA, columns, strict=True)), schema=LISTING_SCHEMA)
     return place(frame, where, wanted.first_day, wanted.now.date())
+
+
+def _escaped(key: str) -> str:
+    return key.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_partition(folder: str, wanted: Pass) -> bool:
@@ -239,7 +248,7 @@ def rows_of(store: Store, batch: Batch, wanted: Pass) -> pl.DataFrame:
         {
             "uri": readable["uri"],
             "content": pl.Series(contents, dtype=pl.Binary),
-            "sha256": pl.Series([None if c is None else hashlib.sha256(c).hexdigest() for c in contents], dtype=pl.String),
+            "sha256": pl.Series([c if c is None else hashlib.sha256(c).hexdigest() for c in contents], dtype=pl.String),
             "reason": pl.Series([item.reason for item in got], dtype=pl.String),
             "detail": pl.Series([item.detail for item in got], dtype=pl.String),
         }

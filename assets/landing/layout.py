@@ -14,16 +14,14 @@ DATE = "{date}"
 READ_SUFFIXES = (".json", ".jsonl")
 """Only these objects are ever read."""
 
-LISTING_SCHEMA = pl.Schema(
-    {
-        "uri": pl.String,
-        "key": pl.String,
-        "etag": pl.String,
-        "size_bytes": pl.Int64,
-        "last_modified": pl.Datetime("us", "UTC"),
-        "utf8": pl.Boolean,
-    }
-)
+LISTING_SCHEMA: dict[str, pl.DataType] = {
+    "uri": pl.String(),
+    "key": pl.String(),
+    "etag": pl.String(),
+    "size_bytes": pl.Int64(),
+    "last_modified": pl.Datetime("us", "UTC"),
+    "utf8": pl.Boolean(),
+}
 
 
 class Pattern(NamedTuple):

@@ -24,8 +24,8 @@ def reconciliation(
 ) -> pl.DataFrame:
     """Every recorded figure against the recomputed one."""
     computed = (predicate_results, verifications, assessment_scores, rewards)
-    rows = per_rule_set(
-        context, rule_sets, recorded.reconciliation, attempts, recorded_values, *computed
-    ).collect(engine="streaming")
+    rows = per_rule_set(context, rule_sets, recorded.reconciliation, attempts, recorded_values, *computed).collect(
+        engine="streaming"
+    )
     context.add_output_metadata({"compared": rows.height, "disagreements": int((~rows["agrees"]).sum())})
     return rows

@@ -10,7 +10,7 @@ class Reconciliation(Contract):
 
     attempt_id: str = column("Attempt", nullable=True)
     run_id: str = column("Run, for figures of a whole run", nullable=True)
-    field: str = column("eligible, verified, primary_value, reward, constraint:<id>, objective:<id>, score:<question>, …")
+    field: str = column("eligible, verified, primary_value, reward, constraint:<id>, score:<question>, …")
     recorded_in: str = column("Document that recorded it")
     recorded: float = column("The recorded number; a boolean is 0 or 1", nullable=True)
     recomputed: float = column("The recomputed number; a boolean is 0 or 1", nullable=True)

@@ -15,7 +15,7 @@ BOOLEAN_FIELDS = "^(eligible|verified|constraint:|objective:)"
 NO_CONSTRAINT = ("objective", "required_conclusion", "execution_precondition")
 
 
-def reconciliation(  # noqa: PLR0913 - one argument per table that it reads
+def reconciliation(
     attempts: pl.LazyFrame,
     recorded_values: pl.LazyFrame,
     predicate_results: pl.LazyFrame,
@@ -70,9 +70,7 @@ def figures(
     predicate_results: pl.LazyFrame, verifications: pl.LazyFrame, assessment_scores: pl.LazyFrame, rewards: pl.LazyFrame
 ) -> pl.LazyFrame:
     """Every computed figure in the long form of recorded values: `FIGURE` and `recomputed`; a boolean is 0 or 1."""
-    passed = (
-        pl.when(pl.col("outcome") == "pass").then(1.0).when(pl.col("outcome") == "fail").then(0.0)
-    )
+    passed = pl.when(pl.col("outcome") == "pass").then(1.0).when(pl.col("outcome") == "fail").then(0.0)
     objectives = predicate_results.filter(pl.col("kind") == "objective")
     # A declared constraint stands before an undeclared budget of the same id.
     constraints = predicate_results.filter(~pl.col("kind").is_in(NO_CONSTRAINT)).unique(

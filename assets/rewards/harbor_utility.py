@@ -43,7 +43,7 @@ def rewards(
 
 
 def utility(rules: RuleSet) -> pl.Expr:
-    """center + spread * x / (scale + |x|) of an eligible primary value x; a constant where ineligible; else null."""
+    """Center + spread * x / (scale + |x|) of an eligible primary value x; a constant where ineligible; else null."""
     value, class_ = pl.col("primary_value"), pl.col("class")
     transformed = rules.reward.center + rules.reward.spread * value / (transform_scale(rules) + value.abs())
     return pl.when(class_ == "eligible").then(transformed).when(class_ == "ineligible").then(rules.reward.ineligible)

@@ -30,17 +30,13 @@ class RuleSetError(ValueError):
     """A rule set file is malformed, shadows another, or the set of them contradicts itself."""
 
 
-class _Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Base of every part of a rule set."""
-
-
-class Comparison(_Frozen):
+class Comparison(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How computed doubles meet a limit."""
 
     slack: NonNegative
 
 
-class Gameplay(_Frozen):
+class Gameplay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The standard gameplay budget; equal passes."""
 
     accepted_decisions: Annotated[int, Meta(ge=0)]
@@ -49,21 +45,21 @@ class Gameplay(_Frozen):
     token_budget: bool
 
 
-class Assessment(_Frozen):
+class Assessment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Constants of the assessment scores."""
 
     probability_sum_tolerance: NonNegative
     brier_factor: Positive
 
 
-class Primary(_Frozen):
+class Primary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One primary metric: the unit of its value and the scale of the reward transform, in that unit."""
 
     unit: str
     scale: Positive
 
 
-class PrimaryMetrics(_Frozen):
+class PrimaryMetrics(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Every primary metric that a task can declare."""
 
     net_cash: Primary
@@ -78,7 +74,7 @@ class PrimaryMetrics(_Frozen):
         return [(name, getattr(self, name)) for name in self.__struct_fields__]
 
 
-class Reward(_Frozen):
+class Reward(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The Harbor utility: center + spread * x / (scale + |x|) for an eligible attempt."""
 
     kind: str
@@ -88,7 +84,7 @@ class Reward(_Frozen):
     ineligible: float
 
 
-class Staged(_Frozen):
+class Staged(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The staged reward of work-environment packs."""
 
     kind: str
@@ -98,7 +94,7 @@ class Staged(_Frozen):
     pass_threshold: Probability
 
 
-class Benchmark(_Frozen):
+class Benchmark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Constants of the benchmark metrics."""
 
     pass_k_powers_of: Annotated[int, Meta(ge=2)]
@@ -106,21 +102,21 @@ class Benchmark(_Frozen):
     unavailable_warning: Probability
 
 
-class Harbor(_Frozen):
+class Harbor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Harbor trials: the exception types that void a reward."""
 
     kind: str
     voiding_exceptions: tuple[str, ...]
 
 
-class Reconciliation(_Frozen):
+class Reconciliation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """When a recorded and a recomputed figure agree."""
 
     relative_tolerance: NonNegative
     staged_reward_decimals: Annotated[int, Meta(ge=0, le=12)]
 
 
-class Campaign(_Frozen):
+class Campaign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Constants of the campaign comparisons."""
 
     resampled_levels: tuple[Level, ...]
@@ -132,7 +128,7 @@ class Campaign(_Frozen):
     mde_z_power: Positive
 
 
-class RuleSet(_Frozen, kw_only=True):
+class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Every constant of the rules, under one id.
 
     `digest` is the SHA-256 of the content without `status`: activating or retiring a rule set changes no result.

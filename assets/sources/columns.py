@@ -26,6 +26,10 @@ def series(name: str, values: Iterable[Any], dtype: pl.DataType) -> pl.Series:
     if isinstance(dtype, pl.List):
         members = chain.from_iterable(one for one in column if one is not None)
         return _lists(name, column, series("", members, dtype.inner))  # type: ignore[arg-type]  # an instance
+    if column and column[0] is None and column.count(None) == len(column):
+        return pl.repeat(None, len(column), dtype=dtype, eager=True).alias(
+            name
+        )  # Polars would look for a value, slowly
     return pl.Series(name, column, dtype=dtype, strict=True)
 
 

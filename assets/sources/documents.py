@@ -29,7 +29,7 @@ class Document(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """What a document may ask of the decoder."""
+    """What a document may ask of the decoder; the careful reading recurses, so `max_depth` is far below a thousand."""
 
     max_depth: int = 64
 

@@ -19,8 +19,10 @@ from assets.sources.documents import Fault
 LONGEST_INTEGER = 400  # digits; anything longer overflows a double, and Python refuses to convert very long ones
 _SKELETON = bytes.maketrans(b"[]{}", b"()()")
 _NOT_SKELETON = bytes(set(range(256)) - set(b'[]{}"'))
-_STRING_OR_BRACKET = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
-_STRING_OR_CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(-?Infinity|NaN)', re.DOTALL)
+# A string that never ends ends with the text: otherwise each of its quotes would be tried again, in quadratic time.
+_STRING = r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)'
+_STRING_OR_BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]".encode(), re.DOTALL)
+_STRING_OR_CONSTANT = re.compile(rf"{_STRING}|(-?Infinity|NaN)", re.DOTALL)
 
 
 class Overflow(float):
@@ -60,10 +62,13 @@ def deeper_than(content: bytes, limit: int) -> bool:
         skeleton = b"".join(skeleton.split(b'"')[::2])
     left = skeleton
     for _ in range(limit):
-        if not left:
+        outer = left.replace(b"()", b"")
+        if not outer:
             return False
-        left = left.replace(b"()", b"")
-    return bool(left) and _deepest(skeleton, limit) > limit
+        if len(outer) == len(left):
+            break
+        left = outer
+    return _deepest(skeleton, limit) > limit
 
 
 def _deepest(skeleton: bytes, limit: int) -> int:

@@ -219,7 +219,7 @@ def _integer(low: int | None, high: int | None) -> Reader:
         if type(value) is not int:
             raise _fault("an integer", value, "out_of_range" if isinstance(value, Overflow) else "wrong_type")
         if (low is not None and value < low) or (high is not None and value > high):
-            raise _fault(f"an integer from {low} to {high}", value, "out_of_range")
+            raise _fault(f"an integer {_range(low, high)}", value, "out_of_range")
         return value
 
     return integer
@@ -232,10 +232,14 @@ def _number(low: float | None, high: float | None) -> Reader:
             beyond = isinstance(value, int | float) and not isinstance(value, bool)
             raise _fault("a number", value, "out_of_range" if beyond else "wrong_type")
         if (low is not None and converted < low) or (high is not None and converted > high):
-            raise _fault(f"a number from {low} to {high}", value, "out_of_range")
+            raise _fault(f"a number {_range(low, high)}", value, "out_of_range")
         return converted
 
     return number
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return f"from {low} to {high}" if None not in {low, high} else f"of at least {low}"
 
 
 def _one_of(values: tuple[Any, ...]) -> Reader:

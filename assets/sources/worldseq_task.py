@@ -5,15 +5,15 @@ here: judging it; a contract that contradicts itself is still a contract.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
 from assets.attempts.contract import Questions, TaskPredicates
-from assets.contract import schema
+from assets.contract import Contract, schema
 from assets.sources import json_text
 from assets.sources.documents import Fault
 from assets.sources.json_types import read
@@ -22,13 +22,12 @@ from assets.sources.worldseq_types import AgreementReached, TaskContract
 
 KEY = ("attempt_id", "landed_on")
 EVIDENCE = ("truth", "action_state", "supported_conclusion", "factual_prefix_digest")
-PREDICATE_COLUMNS = {name: dtype for name, dtype in schema(TaskPredicates).items() if name not in KEY}
-QUESTION_COLUMNS = {name: dtype for name, dtype in schema(Questions).items() if name not in {*KEY, *EVIDENCE}}
 
-REMEMBERED = 2_048
-LONGEST_REMEMBERED = 64 * 1024  # bytes; bounds what is remembered to 128 MiB
+REMEMBERED = 1_024
+LONGEST_REMEMBERED = 32 * 1024  # bytes; bounds the texts that are remembered to 32 MiB
 
 Row = tuple[Any, ...]
+Getter = Callable[[Any], Any]
 
 
 class Task(NamedTuple):
@@ -97,19 +96,12 @@ def _task(contract: TaskContract, value: Any) -> Task:
     for part, rows in parts.items():
         _check_unique(part, rows)
     predicates = [
-        _row(row, PREDICATE_COLUMNS, part=part, position=position, predicate_id=row.id, kind=_kind(row))
+        _PREDICATES.row(row, part, position, row.id, _kind(row))
         for part in ("constraints", "objectives")
         for position, row in enumerate(parts[part])
     ]
     questions = [
-        _row(
-            question,
-            QUESTION_COLUMNS,
-            question_id=question.id,
-            position=position,
-            kind=_kind(question),
-            required=question.requirement is not None and question.requirement.kind is not None,
-        )
+        _QUESTIONS.row(question, question.id, position, _kind(question), _required(question))
         for position, question in enumerate(parts["questions"])
     ]
     kinds = {question.id: _kind(question) for question in parts["questions"]}
@@ -130,19 +122,39 @@ def _kind(row: Any) -> str:
     return kind
 
 
-def _row(source: msgspec.Struct, columns: dict[str, Any], /, **known: Any) -> Row:
-    row = {**dict.fromkeys(columns), **known}
-    for column, value in _columns_of(type(source), tuple(columns)):
-        row[column] = value(source)
-    return tuple(row.values())
+def _required(question: Any) -> bool:
+    return question.requirement is not None and question.requirement.kind is not None
 
 
-@cache
-def _columns_of(part: type[msgspec.Struct], columns: tuple[str, ...]) -> list[tuple[str, Callable[[Any], Any]]]:
-    """The fields that are columns by their own name; an agreement's status is `agreement_status`."""
-    names = {"status": "agreement_status"}
-    return [
-        (names.get(field, field), attrgetter(field))
-        for field in part.__struct_fields__
-        if names.get(field, field) in columns and field not in {"kind", "id"}
-    ]
+class _Table:
+    """Makes rows of a table: first the columns that are given, then the fields that are columns by their own name."""
+
+    def __init__(self, contract: type[Contract], elsewhere: Collection[str], *given: str) -> None:
+        types = schema(contract)
+        rest = [name for name in types if name not in {*KEY, *elsewhere, *given}]
+        self.columns = {name: types[name] for name in (*given, *rest)}
+        self._given = len(given)
+        self._places: dict[type, list[tuple[int, Getter]]] = {}
+
+    def row(self, source: msgspec.Struct, *given: Any) -> Row:
+        """One row; a column that the source has no field for is null."""
+        row = [*given, *(None,) * (len(self.columns) - self._given)]
+        for index, value in self._places.get(type(source)) or self._places_of(type(source)):
+            row[index] = value(source)
+        return tuple(row)
+
+    def _places_of(self, part: type[msgspec.Struct]) -> list[tuple[int, Getter]]:
+        fields = {"agreement_status" if name == "status" else name: name for name in part.__struct_fields__}
+        places: list[tuple[int, Getter]] = [
+            (index, attrgetter(fields[column]))
+            for index, column in enumerate(self.columns)
+            if index >= self._given and column in fields
+        ]
+        self._places[part] = places
+        return places
+
+
+_PREDICATES = _Table(TaskPredicates, (), "part", "position", "predicate_id", "kind")
+_QUESTIONS = _Table(Questions, EVIDENCE, "question_id", "position", "kind", "required")
+PREDICATE_COLUMNS = _PREDICATES.columns
+QUESTION_COLUMNS = _QUESTIONS.columns

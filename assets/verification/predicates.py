@@ -42,7 +42,7 @@ def predicate_results(  # noqa: PLR0913 - one argument per table that it reads
     return (
         pl.concat(
             [
-                contract_predicates(playing, declared, trajectory_days, agreements, rules),
+                *contract_predicates(playing, declared, trajectory_days, agreements, rules),
                 implicit_budgets(playing, declared, rules),
                 token_budgets(playing, rules),
                 required_conclusions(questions_, graded_answers(questions_, answers)),
@@ -57,36 +57,37 @@ def predicate_results(  # noqa: PLR0913 - one argument per table that it reads
 
 def contract_predicates(
     playing: pl.LazyFrame, declared: pl.LazyFrame, days: pl.LazyFrame, agreements: pl.LazyFrame, rules: RuleSet
-) -> pl.LazyFrame:
-    """The declared constraints and objectives, beside all evidence that one of them asks for."""
-    findings = {
-        "spending_budget": money.spending_budget(),
-        "cash_floor": money.cash_floor(),
-        "cash_bounds": money.cash_bounds(),
-        "price_bounds": money.price_bounds(),
-        "horizon": money.horizon(),
-        "agreement": agreement_log.agreement(),
-        "growth": windows.growth(rules),
-        "gameplay_budget": budgets.gameplay_budget(rules),
-        "objective": windows.objective(),
-    }
+) -> list[pl.LazyFrame]:
+    """The declared constraints and objectives, each kind beside the evidence that it asks for."""
+    facts = trajectory.facts(days)
+    seen = playing.select(*KEY, ROW, "horizon_days", **budgets.USAGE).join(facts, on=KEY, how="left")
+    broken = declared.join(facts, on=KEY).filter(money.is_broken())
+    breaches = trajectory.first_breaches(broken, days)
+    prices = trajectory.prices(declared, days)
+    named_days = trajectory.named_days(declared, days)
+    entries = agreement_log.latest_entries(declared, agreements)
     constraint, kind = pl.col("part") == "constraints", pl.col("kind")
-    # A constraint that calls itself an objective is none: only the list of objectives holds those.
-    known = pl.when(~constraint | (kind != "objective")).then(kind.replace_strict({k: k for k in findings}, default=None))
-    seen = playing.select(*KEY, ROW, "horizon_days", **budgets.USAGE).join(trajectory.facts(days), on=KEY, how="left")
-    rows = declared.with_columns(
-        judged_as=known, part=pl.when(constraint).then(CONSTRAINTS).otherwise(OBJECTIVES)
-    ).join(seen, on=KEY)
-    # Each predicate has at most one of these, so that one join brings them all.
-    evidence = [
-        trajectory.first_breaches(rows.filter(money.is_broken()), days),
-        trajectory.prices(declared, days),
-        trajectory.named_days(declared, days),
-        agreement_log.latest_entries(declared, agreements),
+
+    # Filtered before the joins: a filter on a joined frame would make the optimizer aggregate the trajectory per kind.
+    def judged(chosen: pl.Expr, part: pl.Expr, finding: Finding, evidence: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        rows = declared.filter(chosen).with_columns(part=part).join(seen, on=KEY)
+        return judge(rows if evidence is None else rows.join(evidence, on=PREDICATE, how="left"), finding)
+
+    constraints = {
+        "spending_budget": (money.spending_budget(), breaches),
+        "cash_floor": (money.cash_floor(), breaches),
+        "cash_bounds": (money.cash_bounds(), breaches),
+        "price_bounds": (money.price_bounds(), prices),
+        "horizon": (money.horizon(), None),
+        "agreement": (agreement_log.agreement(), entries),
+        "growth": (windows.growth(rules), named_days),
+        "gameplay_budget": (budgets.gameplay_budget(rules), None),
+    }
+    return [
+        *(judged(constraint & (kind == name), CONSTRAINTS, *known) for name, known in constraints.items()),
+        judged(constraint & ~kind.is_in(list(constraints)), CONSTRAINTS, UNKNOWN_KIND),
+        judged(~constraint, OBJECTIVES, windows.objective(), named_days),
     ]
-    return rows.join(pl.concat(evidence, how="diagonal"), on=PREDICATE, how="left").pipe(
-        judge, by_kind(findings, UNKNOWN_KIND)
-    )
 
 
 def implicit_budgets(playing: pl.LazyFrame, declared: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:

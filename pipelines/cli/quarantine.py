@@ -24,7 +24,7 @@ app = verb("The documents that could not be used: list, show.", group=True)
 
 
 @app.command("list")
-def list_(  # noqa: PLR0913 - one parameter per option
+def list_(
     *,
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
     stage: Annotated[str | None, typer.Option(help=f"Only this stage: {', '.join(QUARANTINE_STAGES)}.")] = None,

@@ -1,1 +1,1 @@
-"""Benchmarks: ratios against a peer or a physical limit measured in the same run. Run by `make bench`, never by tests."""
+"""Benchmarks: ratios against a peer or a physical limit of the same run. `make bench` runs them, the tests never."""

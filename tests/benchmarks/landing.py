@@ -1,7 +1,8 @@
-"""Landing and decoding: speed against a bare JSON parse, memory against the number of documents, and the no-change pass."""
+"""Landing and decoding: speed against a bare parse, memory against the number of documents, the no-change pass."""
 
 import datetime as dt
 import json
+import resource
 import subprocess
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import orjson
 
 from assets.attempts.contract import PARTS
 from assets.attempts.decoding import decode
-from assets.landing.contract import Quarantine, RawArtifacts
+from assets.landing.contract import Quarantine
 from assets.landing.land import Intake, difference, land
 from assets.landing.layout import default_patterns
 from assets.tables import TABLES
@@ -48,7 +49,6 @@ def speed(artifacts: Path, folder: Path) -> Ratio:
             orjson.loads(content)
 
     parsing = best(parse)
-    del contents
     seconds = []
     for attempt in range(3):
         tables = Tables(str(folder / f"tables-{attempt}"))
@@ -107,8 +107,6 @@ def main() -> list[Ratio]:
 
 
 def _measured() -> None:
-    import resource
-
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         store.write(folder / "artifacts", int(sys.argv[1]), len(DAYS))

@@ -61,16 +61,13 @@ def main() -> list[Ratio]:
         tables = Tables(str(Path(name)))
         tables.ensure([*PARTS, *LAYERS["results"]])
         contents = [json.dumps(one).encode() for one in attempts]
-        del attempts
         documents = [
             Document(f"file:///{number}", "worldseq", DAY, NOON, f"{number:064x}", content)
             for number, content in enumerate(contents)
         ]
         decoded = decode(documents, Limits(), 0)
-        del documents, contents
         for contract in PARTS:
             tables.replace(contract, decoded.frames[table_name(contract)].drop("document"), [KEY])
-        del decoded
         scoring = best(lambda: score(tables))
     return [
         Ratio(

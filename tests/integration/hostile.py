@@ -38,7 +38,14 @@ def full(attempt_id: str = "att", **changes: Any) -> dict[str, Any]:
             "constraints": [{"id": "floor", "kind": "cash_floor", "minCents": 0}],
             "objectives": [{"id": "keep", "metric": "activePayingAccounts", "fromDay": 1, "toDay": 2, "min": 20}],
             "questions": [
-                {"id": "q-cash", "kind": "forecast", "metric": "cashCents", "outcomeOnDay": 2, "scale": 10, "dueOnDay": 2},
+                {
+                    "id": "q-cash",
+                    "kind": "forecast",
+                    "metric": "cashCents",
+                    "outcomeOnDay": 2,
+                    "scale": 10,
+                    "dueOnDay": 2,
+                },
                 {
                     "id": "q-cause",
                     "kind": "categorical",
@@ -116,7 +123,9 @@ HOSTILE: dict[str, Hostile] = {
     "deep-64": Hostile(nested("h-deep-64", 64), None),
     "deep-65": Hostile(nested("h-deep-65", 65), Expected("decode", "too_deep")),
     "nan": Hostile(swapped('"cashCents":101', '"cashCents":NaN', "h-nan"), Expected("decode", "not_json")),
-    "infinity": Hostile(swapped('"elapsedSeconds":3.5', '"elapsedSeconds":Infinity', "h-inf"), Expected("decode", "not_json")),
+    "infinity": Hostile(
+        swapped('"elapsedSeconds":3.5', '"elapsedSeconds":Infinity', "h-inf"), Expected("decode", "not_json")
+    ),
     "overflow": Hostile(
         swapped('"elapsedSeconds":3.5', '"elapsedSeconds":1e999', "h-overflow"),
         Expected("decode", "out_of_range", "$.usage.elapsedSeconds"),
@@ -151,7 +160,8 @@ HOSTILE: dict[str, Hostile] = {
         swapped('"day":2', '"day":1', "h-duplicate-day"), Expected("contract", "duplicate_day", "$.trajectory[2].day")
     ),
     "duplicate-id": Hostile(
-        task("h-duplicate-id", questions=[QUESTION, QUESTION]), Expected("contract", "duplicate_id", "$.task.questions[1].id")
+        task("h-duplicate-id", questions=[QUESTION, QUESTION]),
+        Expected("contract", "duplicate_id", "$.task.questions[1].id"),
     ),
     "missing-field": Hostile(
         task("h-missing", horizonDays=None), Expected("decode", "missing_field", "$.task.horizonDays")
@@ -174,16 +184,17 @@ HOSTILE: dict[str, Hostile] = {
     "two-marks": Hostile(b"\xef\xbb\xbf\xef\xbb\xbf" + text(full("h-two-bom")), Expected("decode", "not_json")),
     "surrogate-unknown": Hostile(swapped('"format"', '"extra":"\\ud800","format"', "h-surrogate-unknown"), None),
     "surrogate-id": Hostile(
-        swapped('"id":"floor"', '"id":"\\ud800"', "h-surrogate-id"), Expected("decode", "bad_identifier", "$.task.constraints[0].id")
+        swapped('"id":"floor"', '"id":"\\ud800"', "h-surrogate-id"),
+        Expected("decode", "bad_identifier", "$.task.constraints[0].id"),
     ),
     "unknown-shape": Hostile(b'{"hello":"world"}', Expected("decode", "unknown_shape")),
     "array": Hostile(b"[1,2,3]", Expected("decode", "unknown_shape")),
     "two-values": Hostile(b"{} {}", Expected("decode", "not_json")),
     # Contracts that contradict themselves are inconclusive predicates, not quarantine.
-    "unknown-kind": Hostile(task("h-unknown-kind", constraints=[{"id": "c", "kind": "vibes", "maxCents": "lots"}]), None),
-    "scale-zero": Hostile(
-        task("h-scale-zero", questions=[{**full()["task"]["questions"][0], "scale": 0}]), None
+    "unknown-kind": Hostile(
+        task("h-unknown-kind", constraints=[{"id": "c", "kind": "vibes", "maxCents": "lots"}]), None
     ),
+    "scale-zero": Hostile(task("h-scale-zero", questions=[{**full()["task"]["questions"][0], "scale": 0}]), None),
     "no-partition": Hostile(task("h-groups", questions=[{**QUESTION, "equivalenceGroups": [["A"], ["A", "B"]]}]), None),
     # What a player wrote never quarantines the attempt.
     "nonsense-prediction": Hostile(answer("h-prediction", prediction={"a": [1]}), None),

@@ -1,14 +1,12 @@
 """The hostile store, end to end: each document is scored or quarantined exactly as specified, and the run succeeds."""
 
-from pathlib import Path
-
 import polars as pl
 import pytest
-from tests.integration.hostile import HOSTILE, OVERSIZED
-from tests.integration.warehouses import ran, rows, settings, write
 
 from pipelines.run import RunSummary
 from pipelines.settings import Settings
+from tests.integration.hostile import HOSTILE, OVERSIZED
+from tests.integration.warehouses import ran, rows, settings, write
 
 
 @pytest.fixture(scope="module")
@@ -114,5 +112,3 @@ def test_a_naive_time_is_null_and_keeps_its_text(warehouse: tuple[Settings, RunS
 
 def test_identical_copies_are_counted_once(warehouse: tuple[Settings, RunSummary]) -> None:
     assert result(warehouse[0], "attempts", "h-copy")["identical_copies"] == 1
-
-

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.integration.hostile import DAY, full, text
-from tests.integration.warehouses import differing, everything, ran, rows, settings, write
 
 from pipelines.settings import Settings
+from tests.integration.hostile import DAY, full, text
+from tests.integration.warehouses import differing, everything, ran, rows, settings, write
 
 
 def store(count: int) -> dict[str, bytes]:

@@ -11,16 +11,21 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.integration.hostile import full, text
-from tests.integration.warehouses import differing, everything, ran, rows, settings, write
 
 from assets.tables import LAYERS
 from pipelines.build import table_store
 from pipelines.settings import Settings
+from tests.integration.hostile import full, text
+from tests.integration.warehouses import differing, everything, ran, rows, settings, write
 
 DAYS = ("2026-11-27", "2026-11-28")
 MOMENTS = 10
-RUN = "import sys, json; from tests.integration.warehouses import ran, settings; from pathlib import Path; ran(settings(Path(sys.argv[1]), batch_bytes=20_000))"
+RUN = """
+import sys
+from pathlib import Path
+from tests.integration.warehouses import ran, settings
+ran(settings(Path(sys.argv[1]), batch_bytes=20_000))
+"""
 
 
 def store() -> dict[str, bytes]:

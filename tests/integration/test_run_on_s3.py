@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.integration.hostile import objects
 from tests.integration.warehouses import differing, everything, ran, settings, write
 from tests.s3 import S3Server
@@ -65,5 +66,7 @@ def test_a_wrong_store_is_one_clear_line(
     assert len(told.stderr.strip().splitlines()) == 1
     assert environment["SCOREHOUSE_ARTIFACTS"] in told.stderr
     output = told.stdout + told.stderr
-    assert not [secret for name in ("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID") if (secret := environment[name]) in output]
+    assert not [
+        secret for name in ("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID") if (secret := environment[name]) in output
+    ]
     assert not (tmp_path / "tables").exists()

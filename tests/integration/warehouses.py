@@ -4,13 +4,13 @@ from pathlib import Path
 
 import dagster as dg
 import polars as pl
-from tests.integration.hostile import objects
 
 from assets.contract import Contract, schema
 from assets.tables import TABLES
 from pipelines.build import table_store
 from pipelines.run import RunSummary, run
 from pipelines.settings import Settings
+from tests.integration.hostile import objects
 
 VOLATILE = ("uri", "etag", "last_modified", "ingested_at", "batch", "recorded_in")
 """Columns that differ between two stores of the same content, or two runs."""

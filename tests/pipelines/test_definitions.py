@@ -1,6 +1,7 @@
 """The workspace: its asset graph, its contracts in the UI, and what follows by itself."""
 
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -102,13 +103,13 @@ def test_contract_checks_block_and_the_others_warn(definitions: dg.Definitions) 
 
 
 def updated(instance: dg.DagsterInstance, day: str) -> None:
-    for name in GRAPH:
-        if GRAPH[name] == {"raw_artifacts"}:
+    for name, upstream in GRAPH.items():
+        if upstream == {"raw_artifacts"}:
             instance.report_runless_asset_event(dg.AssetMaterialization(name, partition=day))
 
 
-def requested(definitions: dg.Definitions, instance: dg.DagsterInstance, cursor: object = None) -> tuple[set[str], object]:
-    result = dg.evaluate_automation_conditions(defs=definitions, instance=instance, cursor=cursor)  # type: ignore[arg-type]
+def requested(definitions: dg.Definitions, instance: dg.DagsterInstance, cursor: Any = None) -> tuple[set[str], Any]:
+    result = dg.evaluate_automation_conditions(defs=definitions, instance=instance, cursor=cursor)
     keys = result.get_requested_partitions(dg.AssetKey("predicate_results"))
     return {str(key) for key in keys if key is not None}, result.cursor
 

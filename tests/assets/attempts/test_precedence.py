@@ -93,7 +93,7 @@ def test_an_identical_copy_leaves_nothing_but_a_count() -> None:
 def test_another_content_of_the_winners_shape_is_superseded() -> None:
     first, second = document(FULL, "a.json"), document(changed("note", 1), "b.json")
     assert superseded(first, second) == [
-        ("a.json", "another document of this shape takes precedence: memory://store/worldseq/2026-11-29/b.json")
+        ("a.json", f"another document of this shape takes precedence: the object with SHA-256 {second.sha256}")
     ]
     copy = document(FULL, "aa.json")
     assert [name for name, _ in superseded(first, second, copy)] == ["aa.json"]
@@ -122,7 +122,7 @@ def test_a_record_that_agrees_stays_as_recorded_values_only() -> None:
 def test_a_record_that_differs_in_a_shared_figure_is_superseded(path: str, value: Any, figure: str) -> None:
     documents = document(FULL, "a.json"), document(changed(path, value, FINALIZER), "b.json")
     assert superseded(*documents) == [
-        ("b.json", f"recorded {figure} differs from that of memory://store/worldseq/2026-11-29/a.json")
+        ("b.json", f"recorded {figure} differs from that of the object with SHA-256 {documents[0].sha256}")
     ]
     assert resolved(*documents)[1].recorded.height == 2
 

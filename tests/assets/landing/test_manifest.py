@@ -15,7 +15,10 @@ NOON = dt.datetime(2026, 11, 29, 12, tzinfo=dt.UTC)
 
 def listed(*objects: tuple[str, str], size: int = 10, day: dt.date = DAY) -> pl.DataFrame:
     return pl.DataFrame(
-        [{"uri": uri, "etag": etag, "size_bytes": size, "landed_on": day, "fetch_reason": None} for uri, etag in objects],
+        [
+            {"uri": uri, "etag": etag, "size_bytes": size, "landed_on": day, "fetch_reason": None}
+            for uri, etag in objects
+        ],
         schema={
             "uri": pl.String,
             "etag": pl.String,
@@ -23,6 +26,7 @@ def listed(*objects: tuple[str, str], size: int = 10, day: dt.date = DAY) -> pl.
             "landed_on": pl.Date,
             "fetch_reason": pl.String,
         },
+        orient="row",
     )
 
 

@@ -74,3 +74,21 @@ def test_the_canonical_form() -> None:
     assert canonical({"b": [None, {"x": None}], "a": 1.5, "n": None}) == b'{"a":1.5,"b":[null,{}]}'
     assert canonical({"a": "\ud800"}) == b'{"a":"\\ud800"}'
     assert canonical(parse(b'{"a":1e999,"b":null}', 64)) == b'{"a":Infinity}'
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[" * 2**22, "too_deep"),
+        (b"[]" * 2**21, "not_json"),
+        (b"]" * 2**22, "not_json"),
+        (b'\\"' * 2**21 + b"[" * 100, "too_deep"),
+        (b'"' + b'\\"' * 2**21, "not_json"),
+        (b'"' * 2**22, "not_json"),
+        (b"[NaN," + b'"\\"' * 2**20, "not_json"),
+    ],
+)
+def test_hostile_text_takes_no_longer_than_its_length(content: bytes, reason: str) -> None:
+    with pytest.raises(Fault) as caught:
+        parse(content, 64)
+    assert caught.value.reason == reason

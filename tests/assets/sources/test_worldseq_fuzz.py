@@ -4,13 +4,16 @@ import json
 from typing import Any
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from assets.attempts.contract import PARTS, RecordedValues
 from assets.attempts.precedence import resolve
 from assets.contract import conform, table_name
 from assets.landing.contract import Quarantine
+from assets.sources import worldseq
 from assets.sources.documents import Decoded
 from tests.assets.sources.worldseq_documents import CASE, FINALIZER, FULL, HARBOR, REWARD, as_bytes, decode, named
 
@@ -93,3 +96,16 @@ def test_spoiled_bytes(contents: list[bytes]) -> None:
     decoded = decode(*[named("sound"), *contents])
     check(decoded, len(contents) + 1)
     assert "worldseq:sound" in decoded.frames["attempts"]["attempt_id"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(spoiled_values() | spoiled_bytes(), min_size=1, max_size=6))
+def test_the_careful_reading_agrees_with_the_fast_one(contents: list[bytes]) -> None:
+    fast = decode(*contents)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worldseq, "_glance", lambda *_: None)
+        careful = decode(*contents)
+    for name, frame in fast.frames.items():
+        assert_frame_equal(frame, careful.frames[name])
+    assert_frame_equal(fast.candidates, careful.candidates)
+    assert_frame_equal(fast.quarantine, careful.quarantine, check_row_order=False)

@@ -20,6 +20,6 @@ def command(*arguments: str) -> list[str]:
 
 def process(*arguments: str, cwd: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run it to its end in `cwd`."""
-    return subprocess.run(  # noqa: S603 - our own command
+    return subprocess.run(
         command(*arguments), cwd=cwd, env=environment(**variables), capture_output=True, text=True, check=False
     )

@@ -86,7 +86,7 @@ def test_help_names_every_verb_and_imports_none(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert all(verb in result.stdout for verb in VERBS)
     code = "import sys; import pipelines.cli.main; sys.exit(bool({'polars', 'dagster', 'duckdb'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0  # noqa: S603 - ours
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
 def test_every_verb_has_help(scorehouse: Scorehouse) -> None:
@@ -111,7 +111,7 @@ def test_without_a_verb_it_shows_help_and_2(scorehouse: Scorehouse) -> None:
 @pytest.mark.usefixtures("tables")
 def test_a_closed_pipe_is_no_error(home: Path) -> None:
     query = command("sql", "FROM range(200000)", "--format", "csv")
-    with subprocess.Popen(  # noqa: S603 - our own command
+    with subprocess.Popen(
         query, cwd=home, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stdout is not None

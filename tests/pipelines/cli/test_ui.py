@@ -58,7 +58,7 @@ def test_the_workspace_loads(tmp_path: Path) -> None:
     log = (tmp_path / "log").open("w", encoding="utf-8")
     with (
         log,
-        subprocess.Popen(  # noqa: S603 - our own command
+        subprocess.Popen(
             command("ui", "--port", str(port)),
             cwd=tmp_path,
             env=environment(),

@@ -457,7 +457,7 @@ def test_a_writer_killed_before_its_commit_leaves_the_table_as_it_was(store: Tab
 
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", KILLED, store.root]
-    killed = subprocess.run(command, check=False, env=environment)  # noqa: S603 - our own program
+    killed = subprocess.run(command, check=False, env=environment)
 
     assert killed.returncode == -signal.SIGKILL
     assert len(list(Path(store.uri(Attempts)).glob("*/*.parquet"))) == 2

@@ -51,12 +51,8 @@ class Check(NamedTuple):
         return dg.AssetCheckSpec(self.name, asset=asset, description=self.description, blocking=self.blocking)
 
 
-def checks() -> list[dg.AssetChecksDefinition]:
-    """Every asset check, in as few steps as blocking allows, since a step costs more than what it asks.
-
-    The tables of the attempts layer come from one step and are checked in one; those of the results layer follow from
-    each other, and each is checked before the next is computed.
-    """
+def asked() -> list[Check]:
+    """Every check, those of the contracts first."""
     own = [
         Check(Quarantine, "quarantine_rate", "Few of the day's documents are in quarantine.", quarantine_rate),
         Check(Attempts, "one_day_each", "No attempt has rows on several days; `_current` views choose.", one_day_each),
@@ -76,11 +72,20 @@ def checks() -> list[dg.AssetChecksDefinition]:
         for contract in TABLES.values()
         if contract is not RawArtifacts
     ]
+    return [*contracts, *own]
+
+
+def checks() -> list[dg.AssetChecksDefinition]:
+    """Every check, in as few steps as blocking allows, since a step costs more than what it asks.
+
+    The tables of the attempts layer come from one step and are checked in one; those of the results layer follow from
+    each other, and each is checked before the next is computed.
+    """
     steps: dict[str, list[Check]] = {}
-    for check in (*contracts, *own):
+    for check in asked():
         name = table_name(check.contract) if RULES in partition_by(check.contract) else "attempts_layer"
         steps.setdefault(name, []).append(check)
-    return [_step(f"{name}_checks", asked) for name, asked in steps.items()]
+    return [_step(f"{name}_checks", together) for name, together in steps.items()]
 
 
 def one_verdict_each(tables: TableStore, key: Key) -> Finding:
@@ -140,15 +145,15 @@ def contract_fulfilled(contract: type[Contract]) -> Callable[[TableStore, Key], 
     return find
 
 
-def _step(name: str, asked: Sequence[Check]) -> dg.AssetChecksDefinition:
-    by_rules = RULES in partition_by(asked[0].contract)
+def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
+    by_rules = RULES in partition_by(together[0].contract)
 
-    @dg.multi_asset_check(name=name, specs=[check.spec for check in asked])
+    @dg.multi_asset_check(name=name, specs=[check.spec for check in together])
     def step(
         context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
     ) -> Iterator[dg.AssetCheckResult]:
         keys = _partitions(context, by_rules=by_rules)
-        for check in asked:
+        for check in together:
             found = {str(key): check.find(tables, _partition(key)) for key in keys}
             problems = {key: finding.problems for key, finding in found.items() if finding.problems}
             yield dg.AssetCheckResult(

@@ -16,6 +16,7 @@ from typing import Any
 import dagster as dg
 import polars as pl
 
+from assets.contract import table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.landing.layout import default_patterns
@@ -23,6 +24,7 @@ from assets.rulesets.loader import active, load_all, select
 from assets.sources.registry import DECODERS
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
+from pipelines.checks import asked
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
@@ -152,9 +154,12 @@ def _materialize(
     }
     for name, metadata in told.items():
         _add(summary, name, {key: value.value for key, value in metadata.items()})
+    expected = {(table_name(check.contract), check.name): check.description for check in asked()}
     for check in result.get_asset_check_evaluations():
         if not check.passed:
-            summary.warnings.append(f"{check.asset_key.to_user_string()}: {check.check_name}")
+            table = check.asset_key.to_user_string()
+            problems = check.metadata["problems"].value
+            summary.warnings.append(f"{table}: {problems} exceptions to: {expected[table, check.check_name]}")
 
 
 def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:

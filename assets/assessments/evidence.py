@@ -12,16 +12,12 @@ KEY = ["attempt_id", "landed_on"]
 """An attempt on a landing day: the same attempt may stand on several days, each with a document of its own."""
 
 ROW = "row"
-"""Number of a scored attempt, by landing day and attempt: the order of results, and a cheap key for joins."""
+"""Number of an attempt in its table: results keep that order, and an integer sorts in a fraction of the time."""
 
 
 def scored(attempts: pl.LazyFrame) -> pl.LazyFrame:
-    """The attempts that are scored from evidence (completed, with a task contract), numbered in order."""
-    return (
-        attempts.filter(pl.col("outcome") == "completed", pl.col("has_evidence"))
-        .sort("landed_on", "attempt_id")
-        .with_row_index(ROW)
-    )
+    """The attempts that are scored from evidence (completed, with a task contract), numbered by `ROW`."""
+    return attempts.filter(pl.col("outcome") == "completed", pl.col("has_evidence")).with_row_index(ROW)
 
 
 def numbered(table: pl.LazyFrame, index: str, attempts: pl.LazyFrame) -> pl.LazyFrame:

@@ -11,7 +11,7 @@ from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 
 
-def assessment_scores(  # noqa: PLR0913 - one argument per table that it reads
+def assessment_scores(
     attempts: pl.LazyFrame,
     trajectory_days: pl.LazyFrame,
     questions: pl.LazyFrame,
@@ -42,7 +42,7 @@ def assessment_scores(  # noqa: PLR0913 - one argument per table that it reads
             actual=finite(pl.col("actual")),
             scale=pl.when(~categorical).then(finite(pl.col("scale"))),
         )
-        .sort(ROW, "position")
+        .sort(QUESTION)
         .pipe(to_contract, AssessmentScores)
     )
 

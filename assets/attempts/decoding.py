@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol
 
 import polars as pl
 
+from assets.ahead import ahead
 from assets.attempts.contract import PARTS, Attempts, RecordedValues
 from assets.attempts.precedence import resolve
 from assets.contract import Contract, empty, schema, table_name, to_contract
@@ -77,15 +78,16 @@ def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def documents(tables: TableStore, rows: pl.DataFrame) -> Iterator[list[Document]]:
-    """The current documents with their bytes, one landed batch at a time, in order of day and batch."""
-    readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
-    for wanted in readable.partition_by("landed_on", "batch", maintain_order=True):
+    """The current documents with their bytes, one landed batch at a time in order of day and batch, one read ahead."""
+
+    def read(wanted: pl.DataFrame) -> list[Document]:
         key = wanted.select("landed_on", "batch").row(0, named=True)
-        stored = tables.scan(RawArtifacts, [key]).select(
-            "uri", "source", "landed_on", "last_modified", "sha256", "content"
-        )
+        stored = tables.scan(RawArtifacts, [key]).select(Document._fields)
         chosen = stored.join(wanted.lazy().select("uri"), on="uri", how="semi").collect(engine="streaming").sort("uri")
-        yield [Document(*row) for row in chosen.iter_rows()]
+        return [Document(*row) for row in chosen.iter_rows()]
+
+    readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
+    return ahead(read, readable.partition_by("landed_on", "batch", maintain_order=True), 1)
 
 
 def decode(

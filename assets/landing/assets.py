@@ -1,5 +1,7 @@
 """Asset of the landing layer: `raw_artifacts`. The `quarantine` is written where documents are decoded."""
 
+from collections.abc import Callable
+
 import dagster as dg
 
 from assets.landing.contract import RawArtifacts
@@ -7,8 +9,7 @@ from assets.landing.land import Intake, Store, TableStore, land
 from assets.table_asset import described
 from pipelines.partitions import day_of, days
 
-
-@dg.asset(
+asset: Callable[[Callable[..., dg.MaterializeResult[None]]], dg.AssetsDefinition] = dg.asset(
     name="raw_artifacts",
     group_name="landing",
     code_version="1",
@@ -16,6 +17,9 @@ from pipelines.partitions import day_of, days
     backfill_policy=dg.BackfillPolicy.single_run(),
     **described(RawArtifacts),
 )
+
+
+@asset
 def raw_artifacts(
     context: dg.AssetExecutionContext,
     artifact_store: dg.ResourceParam[Store],

@@ -7,12 +7,12 @@ class), how a table is written (its class), and what the bytes mean (the sources
 import datetime as dt
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import polars as pl
 
+from assets.ahead import ahead
 from assets.contract import Contract, schema
 from assets.landing.contract import RawArtifacts
 from assets.landing.layout import LISTING_SCHEMA, Pattern, place
@@ -20,6 +20,8 @@ from assets.landing.manifest import MANIFEST_COLUMNS, Batch, batches, gone, late
 from assets.sources.documents import Limits
 
 TOO_LARGE = "too_large"
+BATCHES_AT_ONCE = 2
+"""Batches in memory: one is fetched while another is compressed and written."""
 
 
 class Level(Protocol):
@@ -199,21 +201,19 @@ def land(
     """
     listed, fetch, vanished = difference(store, tables, wanted)
     work = batches(fetch, wanted.batch_bytes)
-    done = fetched = unfetched = bytes_fetched = 0
-    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="fetch") as fetcher:
-        # The next batch is fetched while this one is written; never more than two are in memory.
-        coming = [fetcher.submit(rows_of, store, batch, wanted) for batch in work[:1]]
-        for number, batch in enumerate(work):
-            rows = coming.pop().result()
-            coming += [fetcher.submit(rows_of, store, later, wanted) for later in work[number + 1 : number + 2]]
-            _write(tables, rows, metadata)
-            done += batch.objects.height
-            got = rows.filter(pl.col("content").is_not_null())
-            fetched += got.height
-            unfetched += rows.height - got.height
-            bytes_fetched += int(got["size_bytes"].sum())
-            if progress:
-                progress("landing", done, fetch.height)
+    done = fetched = bytes_fetched = 0
+
+    def land_batch(batch: Batch) -> pl.DataFrame:
+        rows = rows_of(store, batch, wanted)
+        _write(tables, rows, metadata)
+        return rows.select("size_bytes", had=pl.col("content").is_not_null())
+
+    for rows in ahead(land_batch, work, BATCHES_AT_ONCE):
+        done += rows.height
+        fetched += int(rows["had"].sum())
+        bytes_fetched += int(rows.filter("had")["size_bytes"].sum())
+        if progress:
+            progress("landing", done, fetch.height)
     if not vanished.is_empty():
         _write(tables, _vanished_rows(vanished, wanted), metadata)
     return Landed(
@@ -221,7 +221,7 @@ def land(
         fetched=fetched,
         unchanged=listed.height - fetch.height,
         vanished=vanished.height,
-        unfetched=unfetched,
+        unfetched=done - fetched,
         bytes_fetched=bytes_fetched,
         batches=len(work),
     )

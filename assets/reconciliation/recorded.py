@@ -5,7 +5,7 @@ Here: which figures are comparable and when they agree. Not here: any rule. A di
 
 import polars as pl
 
-from assets.assessments.evidence import KEY
+from assets.assessments.evidence import KEY, ROW
 from assets.contract import to_contract
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
@@ -30,7 +30,7 @@ def reconciliation(
     the winner's own record is the result: compared are its reward and what other documents recorded.
     """
     winners = attempts.select(*KEY, "uri", "has_evidence")
-    told = recorded_values.join(winners, on=KEY, how="left")
+    told = recorded_values.with_row_index(ROW).join(winners, on=KEY, how="left")
     own_record = (
         ~pl.col("has_evidence") & (pl.col("recorded_in") == pl.col("uri")) & (pl.col("field") != "reward")
     ).fill_null(value=False)
@@ -61,7 +61,7 @@ def reconciliation(
             run_id=pl.lit(None, pl.String),
             rules=pl.lit(rules.id),
         )
-        .sort(*FIGURE, "recorded_in")
+        .sort(ROW)
         .pipe(to_contract, Reconciliation)
     )
 

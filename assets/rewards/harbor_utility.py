@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY
+from assets.assessments.evidence import KEY, ROW
 from assets.contract import to_contract
 from assets.rewards.contract import Rewards
 from assets.rulesets.loader import RuleSet
@@ -17,7 +17,7 @@ def rewards(
 
     An evaluation summary is not finalized by design: it has no reward.
     """
-    documents = attempts.filter(pl.col("source") == "worldseq").select(*KEY, "shape", "uri")
+    documents = attempts.filter(pl.col("source") == "worldseq").select(*KEY, "shape", "uri").with_row_index(ROW)
     summary, decided = pl.col("shape") == "summary", pl.col("class").is_in(["eligible", "ineligible"])
     return (
         documents.join(verifications, on=KEY)
@@ -37,7 +37,7 @@ def rewards(
             ),
             rules=pl.lit(rules.id),
         )
-        .sort("landed_on", "attempt_id")
+        .sort(ROW)
         .pipe(to_contract, Rewards)
     )
 

@@ -73,21 +73,13 @@ def extremes(low: str, high: str, lower: str, upper: str) -> dict[str, pl.Expr]:
     }
 
 
-def by_kind(findings: Mapping[str, Finding], otherwise: Finding) -> Finding:
-    """The finding of each row's own kind, for a frame of several kinds with their name in `judged_as`.
-
-    One frame for all kinds keeps one pass over the evidence: a branch per kind would aggregate the trajectory anew, since
-    the optimizer pushes each branch's filter into the shared part and then shares nothing.
-    """
-    kind = pl.col("judged_as")
+def by_kind(findings: Mapping[str, Finding]) -> Finding:
+    """The finding of each row's own kind, for a frame of several kinds."""
 
     def choose(field: str) -> pl.Expr:
-        cases = [
-            pl.when(kind == name).then(getattr(finding, field))
-            for name, finding in findings.items()
-            if getattr(finding, field) is not NOTHING
-        ]
-        return pl.coalesce(*cases, pl.when(kind.is_null()).then(getattr(otherwise, field)))
+        return pl.coalesce(
+            pl.when(pl.col("kind") == kind).then(getattr(finding, field)) for kind, finding in findings.items()
+        )
 
     return Finding(*(choose(field) for field in Finding._fields))
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from assets.verification.findings import Finding, extremes, reasons
 
+KINDS = ("spending_budget", "cash_floor", "cash_bounds")
 NO_TRAJECTORY = reasons((pl.col("days").is_null(), "no_trajectory"))
 MIN, MAX = pl.col("min_cents"), pl.col("max_cents")
 REQUIRED_DAYS = pl.col("last_day") + 1

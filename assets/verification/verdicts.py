@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, scored
+from assets.assessments.evidence import KEY, ROW, scored
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 from assets.verification.contract import Verifications
@@ -22,7 +22,8 @@ def verifications(
     values = primary_values(scored(attempts), trajectory_days)
     completed, verified = pl.col("outcome") == "completed", pl.col("class").is_in(["eligible", "ineligible"])
     return (
-        attempts.join(undecided(predicate_results), on=KEY, how="left")
+        attempts.with_row_index(ROW)
+        .join(undecided(predicate_results), on=KEY, how="left")
         .join(values, on=KEY, how="left")
         .with_columns(
             pl.col("failed_predicates", "inconclusive_predicates").fill_null(pl.lit([], pl.List(pl.String))),
@@ -39,7 +40,7 @@ def verifications(
             primary_unit=primary_unit(rules),
             rules=pl.lit(rules.id),
         )
-        .sort("landed_on", "attempt_id")
+        .sort(ROW)
         .pipe(to_contract, Verifications)
     )
 

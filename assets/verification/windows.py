@@ -5,10 +5,10 @@ Each function is the finding of one kind, over a frame of task predicates beside
 
 import polars as pl
 
+from assets.assessments.evidence import is_registered
 from assets.attempts.contract import DAY_METRICS, TrajectoryDays
 from assets.contract import schema
 from assets.rulesets.loader import RuleSet
-from assets.assessments.evidence import is_registered
 from assets.verification.findings import Finding, below, extremes, reasons
 from assets.verification.money import NO_TRAJECTORY
 

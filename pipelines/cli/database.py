@@ -84,7 +84,7 @@ def open_tables(
         uri = store.uri(TABLES[name])
         with explaining(f"{uri}: cannot read the table", store.options):
             try:
-                table = DeltaTable(uri, storage_options=dict(store.options.object_store))
+                table = DeltaTable(uri, storage_options=dict(store.options.delta))
             except TableNotFoundError:
                 continue
             if as_of is not None:

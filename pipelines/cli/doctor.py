@@ -78,7 +78,7 @@ def probe_tables(settings: Settings) -> str:
         DeltaTable.create(
             uri,
             schema=Schema([Field("probe", PrimitiveType("string"))]),
-            storage_options=dict(tables.options.object_store),
+            storage_options=dict(tables.options.delta),
         )
     with explaining(f"{uri}: written, but cannot be removed", tables.options):
         files, path = fsspec.core.url_to_fs(uri, **tables.options.fsspec)

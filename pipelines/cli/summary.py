@@ -38,7 +38,7 @@ def as_json(summary: RunSummary) -> dict[str, Any]:
 def print_summary(summary: RunSummary) -> None:
     """Landing, quarantine, classes and reconciliation, in the order in which they come about."""
     if not summary.days:
-        say("Nothing to do: the store has no artifacts of these days.")
+        say("Nothing to do: the store has no artifacts of these days (it should hold worldseq/<YYYY-MM-DD>/….json).")
         return
     first, last = min(summary.days), max(summary.days)
     span = f"{len(summary.days)} days, {first} to {last}" if first < last else f"1 day, {first}"

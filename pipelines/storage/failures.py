@@ -42,6 +42,7 @@ ADVICE = {
     "Unauthorized": REFUSED,
 }
 LOCAL_CONFIGURATION = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
+LOCAL_FAILURE = re.compile(r'Os \{ code: (?P<code>\d+), kind: \w+, message: "(?P<message>[^"]*)"')
 UNREACHABLE = re.compile(r"connect|resolve|dns error", re.IGNORECASE)
 TRANSIENT = re.compile(
     UNREACHABLE.pattern + r"|timed? ?out|SlowDown|Throttl|reduce your request rate|InternalError|Service ?Unavailable"
@@ -73,6 +74,8 @@ def explained(error: BaseException, where: str, options: StoreOptions) -> StoreE
     if isinstance(error, OSError) and error.errno in LOCAL_CONFIGURATION:
         return StoreConfigurationError(f"{where}: {error.strerror}; check that it exists and its permissions")
     text = text_of(error)
+    if (told := LOCAL_FAILURE.search(text)) and int(told["code"]) in LOCAL_CONFIGURATION:
+        return StoreConfigurationError(f"{where}: {told['message']}; check that it exists and its permissions")
     for code, advice in ADVICE.items():
         if code in text:
             return StoreConfigurationError(redact(f"{where}: {advice} ({code})", options))

@@ -103,7 +103,8 @@ def decode(
     about one attempt on one day the winner is kept; see `precedence`.
     """
     rows = current(tables, days)
-    candidates, side_files, quarantine = [], [], [unfetched(rows)]
+    refused = unfetched(rows)
+    candidates, side_files, quarantine = [], [], [refused]
     number = done = 0
     for batch in documents(tables, rows):
         by_source: dict[str, list[Document]] = {}
@@ -119,7 +120,7 @@ def decode(
             quarantine.append(decoded.quarantine)
         done += len(batch)
         if progress:
-            progress("decoding", done, rows.height)
+            progress("decoding", done, rows.height - refused.height)
     return _resolved(spool, candidates, side_files, quarantine, documents=rows.height)
 
 

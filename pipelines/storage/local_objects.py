@@ -68,7 +68,7 @@ class LocalObjects:
         url = f"file://{self.root}/"
         with entries:
             for entry in entries:
-                key, utf8 = folder + entry.name, True
+                key = folder + entry.name
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(f"{key}/")
                 elif entry.is_file(follow_symlinks=False):
@@ -76,13 +76,16 @@ class LocalObjects:
                         status = entry.stat(follow_symlinks=False)
                     except FileNotFoundError:
                         continue
-                    if not key.isascii():
-                        utf8 = _is_utf8(key)
-                        key = key if utf8 else os.fsencode(key).decode("utf-8", "backslashreplace")
+                    if not (key.isascii() or _is_utf8(key)):
+                        # Backslashes are doubled, and no listed key begins with "./": no two files share a uri.
+                        key = os.fsencode(key).replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+                        uri, utf8 = f"{url}./{key}", False
+                    else:
+                        uri, utf8 = url + key, True
                     modified, size = status.st_mtime_ns, status.st_size
                     # The inode tells apart a file that was replaced by one of the same size and time.
                     etag = f"{modified:x}-{size:x}-{status.st_ino:x}"
-                    yield ObjectInfo(url + key, key, etag, size, from_nanoseconds(modified), utf8)
+                    yield ObjectInfo(uri, key, etag, size, from_nanoseconds(modified), utf8)
 
     def _read(self, info: ObjectInfo, limit_bytes: int | None) -> Fetched:
         try:

@@ -16,7 +16,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 class ObjectInfo(NamedTuple):
     """One object as the listing shows it."""
 
-    uri: str  # URL of the store + key
+    uri: str  # URL of the store + key; where the key had to be escaped, "./" stands between them
     key: str  # path below the root with "/"; bytes of a local name that are not UTF-8 are escaped as `\\xff`
     etag: str  # changes whenever the content does
     size_bytes: int

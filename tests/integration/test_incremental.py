@@ -1,10 +1,14 @@
 """Runs after the first: nothing is fetched twice, and exactly what changed is fetched again or flagged."""
 
+import dataclasses
+import os
 from pathlib import Path
 
+import dagster as dg
 import polars as pl
 import pytest
 
+from pipelines.run import run
 from pipelines.settings import Settings
 from tests.integration.hostile import DAY, full, text
 from tests.integration.warehouses import differing, everything, ran, rows, settings, write
@@ -74,3 +78,28 @@ def test_an_object_that_comes_back_is_current_again(where: Settings, tmp_path: P
 def test_bytes_are_kept_as_they_arrived(where: Settings) -> None:
     contents = rows(where, "raw_artifacts")["content"].to_list()
     assert sorted(contents) == sorted(store(4).values())
+
+
+def test_a_raised_limit_lets_in_what_was_too_large(where: Settings, tmp_path: Path) -> None:
+    write(tmp_path, {f"worldseq/{DAY}/large.json": text(full("large")) + b" " * 5_000})
+    limited = dataclasses.replace(where, max_object_bytes=5_000)
+    assert (ran(limited).fetched, ran(limited).fetched) == (0, 0)
+    assert rows(where, "quarantine")["reason"].to_list() == ["too_large"]
+    assert (ran(where).fetched, ran(limited).fetched) == (1, 0)
+    assert rows(where, "quarantine").is_empty()
+    assert "worldseq:large" in rows(where, "attempts")["attempt_id"].to_list()
+
+
+def test_names_that_look_alike_stay_apart(where: Settings, tmp_path: Path) -> None:
+    folder = tmp_path / "artifacts" / "worldseq" / DAY
+    write(tmp_path, {rf"worldseq/{DAY}/\xff.json": text(full("escaped"))})
+    (folder / os.fsdecode(b"\xff.json")).write_bytes(text(full("odd")))
+    told: list[tuple[str, int, int | None]] = []
+    with dg.DagsterInstance.ephemeral() as instance:
+        run(where, instance=instance, progress=lambda *step: told.append(step))
+    before = everything(where)
+    assert rows(where, "attempts").height == 5
+    assert rows(where, "quarantine")["reason"].to_list() == ["no_partition"]
+    assert [step for step in told if step[0] == "decoding"][-1] == ("decoding", 5, 5)
+    assert ran(where).fetched == 0
+    assert differing(before, everything(where)) == []

@@ -118,9 +118,20 @@ def test_names_that_are_not_utf8_are_shown_escaped(root: Path, store: ArtifactSt
     found = store.list_objects()
 
     assert [(info.key, info.utf8) for info in found] == [("a\\xfe.json", False), ("fol\\xffder/ü.json", False)]
-    assert found[0].uri.encode() == f"file://{root}/a\\xfe.json".encode()
+    assert found[0].uri == f"file://{root}/./a\\xfe.json"
     (odd,) = store.list_level().folders
     assert [info.key for info in store.list_objects(odd)] == ["fol\\xffder/ü.json"]
+
+
+def test_no_two_names_share_a_uri(root: Path, store: ArtifactStore) -> None:
+    names = (b"a\xff.json", rb"a\xff.json", b"\xff\\xff.json", b"\xff\xff.json", rb"\xff\xff.json")
+    for name in names:
+        (root / os.fsdecode(name)).touch()
+
+    found = store.list_objects()
+
+    assert len({info.uri for info in found}) == len(names)
+    assert sum(info.utf8 for info in found) == len([name for name in names if name.isascii()])
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,17 @@ def _placed(objects: Sequence[Any], where: Pattern, wanted: Pass) -> pl.DataFram
     storable = [item if item.utf8 else item._replace(key=_escaped(item.key)) for item in objects]
     columns: Sequence[Sequence[Any]] = list(zip(*storable, strict=True)) or [()] * len(LISTING_SCHEMA)
     frame = pl.DataFrame(dict(zip(LISTING_SCHEMA, columns, strict=True)), schema=LISTING_SCHEMA)
-    return place(frame, where, wanted.first_day, wanted.now.date())
+    return _limited(place(frame, where, wanted.first_day, wanted.now.date()), wanted.max_object_bytes)
+
+
+def _limited(placed: pl.DataFrame, most: int) -> pl.DataFrame:
+    """What is larger than the limit is known from the listing, and not fetched."""
+    beyond = pl.when(pl.col("fetch_reason").is_null() & (pl.col("size_bytes") > most))
+    told = pl.format("{} bytes; at most {} are read", "size_bytes", pl.lit(most))
+    return placed.with_columns(
+        fetch_reason=beyond.then(pl.lit(TOO_LARGE)).otherwise("fetch_reason"),
+        fetch_detail=beyond.then(told).otherwise("fetch_detail"),
+    )
 
 
 def _escaped(key: str) -> str:
@@ -229,18 +239,7 @@ def land(
 
 def rows_of(store: Store, batch: Batch, wanted: Pass) -> pl.DataFrame:
     """The rows of `raw_artifacts` that one batch becomes: content, or the reason why there is none."""
-    placed = batch.objects.with_columns(
-        fetch_reason=pl.coalesce(
-            "fetch_reason",
-            pl.when(pl.col("size_bytes") > wanted.max_object_bytes).then(pl.lit(TOO_LARGE)),
-        ),
-        fetch_detail=pl.coalesce(
-            "fetch_detail",
-            pl.when(pl.col("size_bytes") > wanted.max_object_bytes).then(
-                pl.format("{} bytes; at most {} are read", "size_bytes", pl.lit(wanted.max_object_bytes))
-            ),
-        ),
-    )
+    placed = batch.objects
     readable = placed.filter(pl.col("fetch_reason").is_null())
     got = store.fetch(_objects(readable), wanted.max_object_bytes)
     contents = [item.content for item in got]

@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-RETRIED = ("vanished", "forbidden", "unreadable")
-"""Reasons of a fetch that may be another next time: tried again on each run although the listing did not change."""
-
 MANIFEST_COLUMNS = (
     "uri",
     "source",
@@ -38,7 +35,10 @@ def latest(manifest: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def to_fetch(placed: pl.DataFrame, current: pl.DataFrame) -> pl.DataFrame:
-    """The placed objects that are new, changed, back after they vanished, or worth another try."""
+    """The placed objects that are new, changed, back after they vanished, or worth another try.
+
+    An object that could not be had is tried again, unless it is still refused for the same reason before any fetch.
+    """
     known = current.select(
         "uri", "landed_on", "vanished", etag_known="etag", size_known="size_bytes", reason_known="fetch_reason"
     )
@@ -46,7 +46,7 @@ def to_fetch(placed: pl.DataFrame, current: pl.DataFrame) -> pl.DataFrame:
         (pl.col("etag") == pl.col("etag_known"))
         & (pl.col("size_bytes") == pl.col("size_known"))
         & ~pl.col("vanished")
-        & ~pl.col("reason_known").is_in(RETRIED).fill_null(value=False)
+        & (pl.col("reason_known").is_null() | (pl.col("reason_known") == pl.col("fetch_reason")).fill_null(value=False))
     )
     return (
         placed.join(known, on=["uri", "landed_on"], how="left")

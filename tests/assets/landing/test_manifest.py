@@ -55,8 +55,8 @@ def held(uri: str, etag: str, **changes: object) -> pl.DataFrame:
         (held("a", "0"), ["a"]),
         (held("a", "1", size_bytes=9), ["a"]),
         (held("a", "1", vanished=True), ["a"]),
-        (held("a", "1", fetch_reason="too_large"), []),
-        (held("a", "1", fetch_reason="no_partition"), []),
+        (held("a", "1", fetch_reason="too_large"), ["a"]),
+        (held("a", "1", fetch_reason="no_partition"), ["a"]),
         (held("a", "1", fetch_reason="forbidden"), ["a"]),
         (held("a", "1", fetch_reason="vanished"), ["a"]),
         (held("a", "1", landed_on=dt.date(2026, 11, 28)), ["a"]),
@@ -64,6 +64,12 @@ def held(uri: str, etag: str, **changes: object) -> pl.DataFrame:
 )
 def test_what_is_fetched(current: pl.DataFrame, fetched: list[str]) -> None:
     assert to_fetch(listed(("a", "1")), current)["uri"].to_list() == fetched
+
+
+@pytest.mark.parametrize(("before", "fetched"), [("too_large", []), ("no_partition", ["a"]), ("vanished", ["a"])])
+def test_what_is_refused_for_the_same_reason_is_not_tried_again(before: str, fetched: list[str]) -> None:
+    refused = listed(("a", "1")).with_columns(fetch_reason=pl.lit("too_large"))
+    assert to_fetch(refused, held("a", "1", fetch_reason=before))["uri"].to_list() == fetched
 
 
 def test_what_is_no_longer_listed_is_gone_once() -> None:

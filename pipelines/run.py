@@ -27,6 +27,7 @@ from pipelines.build import artifact_store, build_definitions, intake, table_sto
 from pipelines.checks import asked
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
+from pipelines.storage.errors import StoreConfigurationError
 from pipelines.storage.tables import Tables
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -57,11 +58,19 @@ class RunSummary:
 
 @contextmanager
 def instance_in(home: Path) -> Iterator[dg.DagsterInstance]:
-    """Dagster's instance in `home`, created on first use, without telemetry."""
-    home.mkdir(parents=True, exist_ok=True)
+    """Dagster's instance in `home`, created on first use, without telemetry.
+
+    Raises:
+        StoreConfigurationError: the folder cannot be made or written.
+    """
     config = home / "dagster.yaml"
-    if not config.exists():
-        config.write_text(INSTANCE_CONFIG, encoding="utf-8")
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        if not config.exists():
+            config.write_text(INSTANCE_CONFIG, encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise StoreConfigurationError(f"{home}: cannot hold Dagster's storage: {reason}; set DAGSTER_HOME") from None
     with dg.DagsterInstance.from_config(str(home)) as opened:
         yield opened
 

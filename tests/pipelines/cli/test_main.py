@@ -43,6 +43,19 @@ def test_a_wrong_setting_is_one_line_and_2(scorehouse: Scorehouse, monkeypatch: 
     )
 
 
+def test_a_folder_that_cannot_hold_dagsters_storage_is_one_line_and_2(
+    scorehouse: Scorehouse, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / ".scorehouse/artifacts").mkdir(parents=True)
+    (home / "file").touch()
+    monkeypatch.setenv("DAGSTER_HOME", str(home / "file"))
+    result = scorehouse("run")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        f"scorehouse: {home}/file: cannot hold Dagster's storage: File exists; set DAGSTER_HOME"
+    ]
+
+
 @pytest.mark.parametrize(
     ("error", "status"),
     [

@@ -85,7 +85,7 @@ def _best_first(candidates: pl.DataFrame) -> pl.DataFrame:
         else pl.col(column)
         for column, ranked in PRECEDENCE
     ]
-    return candidates.sort(*keys, "position", descending=True, nulls_last=True)
+    return candidates.sort(*keys, "document", descending=True, nulls_last=True)
 
 
 def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataFrame:
@@ -130,7 +130,7 @@ def _with_main(attached: pl.DataFrame) -> pl.DataFrame:
     """Identical side files of one attempt, which lie beside identical results, count once."""
     return (
         attached.filter(pl.col("attempts") == 1)
-        .sort("uri", descending=True)
+        .sort("uri", "document", descending=True)
         .unique([*SAME_ATTEMPT, "sha256"], keep="first", maintain_order=True)
     )
 

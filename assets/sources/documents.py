@@ -59,15 +59,14 @@ CANDIDATES = {
     "finalized_at": pl.Datetime("us", "UTC"),
     "last_modified": pl.Datetime("us", "UTC"),
     "uri": pl.String(),
-    "position": pl.Int64(),
     "path": pl.String(),
     "digest": pl.String(),
     "sha256": pl.String(),
 }
 """Columns of the candidates.
 
-`position` and `path` say where inside the object a document stands (null: it is the whole object), `digest` is the
-SHA-256 of the document's own content, `sha256` that of the object.
+Documents of one object are numbered in its order. `path` says where inside the object a document stands (null: it is
+the whole object), `digest` is the SHA-256 of the document's own content, `sha256` that of the object.
 """
 
 SIDE_FILES = {
@@ -76,7 +75,6 @@ SIDE_FILES = {
     "landed_on": pl.Date(),
     "directory": pl.String(),
     "uri": pl.String(),
-    "position": pl.Int64(),
     "path": pl.String(),
     "sha256": pl.String(),
 }
@@ -107,7 +105,7 @@ def located(within: str | None, path: str | None) -> str | None:
     """The path of an offence inside a part of an object: a list element's `$` is its own path, a line stands before."""
     if within is None or path is None:
         return within or path
-    return within + path[1:] if within.startswith("$") and path.startswith("$") else f"{within}: {path}"
+    return within + path[1:] if "$" in within and path.startswith("$") else f"{within}: {path}"
 
 
 def quarantine(refused: Iterable[Refused]) -> pl.DataFrame:

@@ -90,7 +90,7 @@ def _pieces(document: Document) -> Sequence[Piece]:
     if not document.uri.endswith(".jsonl") or not content.strip():
         return (Piece(document, content),)
     lines = enumerate(content.split(b"\n"), start=1)
-    return [Piece(document, line, number, f"line {number}") for number, line in lines if line.strip()]
+    return [Piece(document, line, f"line {number}") for number, line in lines if line.strip()]
 
 
 def _read(piece: Piece, max_depth: int) -> Sequence[Reading]:

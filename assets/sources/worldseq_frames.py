@@ -119,7 +119,6 @@ def _owners(
             "finalized_at": [one.finalized.microseconds for one in attempts] + [None] * others,
             "last_modified": [document.last_modified for document in documents],
             "uri": [document.uri for document in documents],
-            "position": [piece.position for piece in pieces],
             "path": [piece.within for piece in pieces],
             "digest": digests,
             "sha256": [document.sha256 for document in documents],

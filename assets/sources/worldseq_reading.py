@@ -38,12 +38,11 @@ SIDE_FILE_FIELDS = {"reward", "eligible", "verified", "primary_value"}
 class Piece(NamedTuple):
     """A document: a whole object, a line of one, or an element of a list in one.
 
-    `position` and `within` (`line 3`, `$.cases[3]`) are null for a whole object.
+    `within` (`line 3`, `$.cases[3]`) is null for a whole object.
     """
 
     document: Document
     content: bytes
-    position: int | None = None
     within: str | None = None
 
     def digest(self) -> str:
@@ -207,9 +206,7 @@ def _fields(row: Any, kind: str | None) -> Any:
 def _summary(piece: Piece, value: dict[str, Any]) -> Iterable[Reading]:
     yield Totals(piece, worldseq_recorded.totals(_clean(value)))
     for position, entry in enumerate(value["cases"]):
-        case = Piece(
-            piece.document, json_text.canonical(entry), position, located(piece.within, f"$.cases[{position}]")
-        )
+        case = Piece(piece.document, json_text.canonical(entry), located(piece.within, f"$.cases[{position}]"))
         try:
             body = read(Case, entry)
             recorded = worldseq_recorded.verification(body.verification)

@@ -21,6 +21,7 @@ from tests.assets.sources.worldseq_documents import (
     HARBOR,
     MODIFIED,
     REWARD,
+    as_bytes,
     changed,
     document,
     named,
@@ -78,6 +79,15 @@ def test_of_one_object_the_last_document_wins() -> None:
     row = only(resolution.winners.join(decoded.frames["attempts"], on="document"))
     assert row["repeat"] == 2
     assert only(resolution.quarantine)["path"] == "$.cases[0]"
+
+
+def test_of_several_lines_with_several_documents_the_last_document_wins() -> None:
+    again = {"cases": [changed("attempt.repeat", 2, CASE)]}
+    decoded, resolution = resolved(document(as_bytes({"cases": [5, CASE]}) + b"\n" + as_bytes(again), "a.jsonl"))
+    row = only(resolution.winners.join(decoded.frames["attempts"], on="document"))
+    assert row["repeat"] == 2
+    assert only(resolution.quarantine)["path"] == "line 1: $.cases[1]"
+    assert only(decoded.quarantine)["path"] == "line 1: $.cases[0]"
 
 
 def test_an_identical_copy_leaves_nothing_but_a_count() -> None:

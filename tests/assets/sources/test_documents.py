@@ -21,6 +21,8 @@ DOCUMENT = Document("s/a.json", "worldseq", dt.date(2026, 1, 2), dt.datetime(202
         ("line 3", "$.a", "line 3: $.a"),
         ("line 3", "byte 7", "line 3: byte 7"),
         ("line 3", None, "line 3"),
+        ("line 3: $.cases[1]", "$.a", "line 3: $.cases[1].a"),
+        ("line 3: $.cases[1]", "$", "line 3: $.cases[1]"),
         (None, None, None),
     ],
 )

@@ -6,7 +6,8 @@ No object storage is read: a day is decoded again from `raw_artifacts` alone.
 """
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import polars as pl
@@ -23,15 +24,18 @@ from assets.sources.registry import DECODERS
 
 FETCH_DETAIL = ("fetch_detail", "sha256")
 
+NUMBERS_PER_BATCH = 2**32
+"""Documents are numbered across a run without a batch knowing of the others."""
+
 
 class Spool(Protocol):
     """Where frames wait outside memory until every document of the run is decoded."""
 
-    def write(self, name: str, frame: pl.DataFrame) -> None:
-        """Append a frame to those of that name."""
+    def write(self, name: str, part: str, frame: pl.DataFrame) -> None:
+        """Keep a frame as one part of those of that name; parts are read in their order."""
 
     def scan(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
-        """All frames of that name in the order of writing; `schema` where there is none."""
+        """All parts of that name in their order; `schema` where there is none."""
 
 
 class Decoded(NamedTuple):
@@ -77,17 +81,39 @@ def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def documents(tables: TableStore, rows: pl.DataFrame) -> Iterator[list[Document]]:
-    """The current documents with their bytes, one landed batch at a time in order of day and batch, one read ahead."""
+class Part(NamedTuple):
+    """What one landed batch came to; its frames are in the spool."""
 
-    def read(wanted: pl.DataFrame) -> list[Document]:
-        key = wanted.select("landed_on", "batch").row(0, named=True)
-        stored = tables.scan(RawArtifacts, [key]).select(Document._fields)
-        chosen = stored.join(wanted.lazy().select("uri"), on="uri", how="semi").collect(engine="streaming").sort("uri")
-        return [Document(*row) for row in chosen.iter_rows()]
+    documents: int
+    candidates: list[pl.DataFrame]
+    side_files: list[pl.DataFrame]
+    quarantine: list[pl.DataFrame]
 
-    readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
-    return ahead(read, readable.partition_by("landed_on", "batch", maintain_order=True), 1)
+
+def read_batch(tables: TableStore, rows: pl.DataFrame) -> list[Document]:
+    """The given rows of one landed batch, with their bytes."""
+    key = rows.select("landed_on", "batch").row(0, named=True)
+    stored = tables.scan(RawArtifacts, [key]).select(Document._fields)
+    chosen = stored.join(rows.lazy().select("uri"), on="uri", how="semi").collect(engine="streaming").sort("uri")
+    return [Document(*row) for row in chosen.iter_rows()]
+
+
+def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spool: Spool) -> Part:
+    """Decode one batch: a function of the batch alone, so that any process may do it."""
+    by_source: dict[str, list[Document]] = {}
+    for document in documents:
+        by_source.setdefault(document.source, []).append(document)
+    part = Part(len(documents), [], [], [])
+    next_document = number * NUMBERS_PER_BATCH
+    for source, group in by_source.items():
+        decoded = DECODERS[source](group, limits, next_document)
+        next_document = decoded.next_document
+        for name, frame in decoded.frames.items():
+            spool.write(name, f"{number:09d}-{source}", frame)
+        part.candidates.append(decoded.candidates)
+        part.side_files.append(decoded.side_files)
+        part.quarantine.append(decoded.quarantine)
+    return part
 
 
 def decode(
@@ -104,23 +130,19 @@ def decode(
     """
     rows = current(tables, days)
     refused = unfetched(rows)
+    readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
+    batches = readable.partition_by("landed_on", "batch", maintain_order=True)
     candidates, side_files, quarantine = [], [], [refused]
-    number = done = 0
-    for batch in documents(tables, rows):
-        by_source: dict[str, list[Document]] = {}
-        for document in batch:
-            by_source.setdefault(document.source, []).append(document)
-        for source, group in by_source.items():
-            decoded = DECODERS[source](group, limits, number)
-            number = decoded.next_document
-            for name, frame in decoded.frames.items():
-                spool.write(name, frame)
-            candidates.append(decoded.candidates)
-            side_files.append(decoded.side_files)
-            quarantine.append(decoded.quarantine)
-        done += len(batch)
+    done = 0
+    # Decoding holds the interpreter, so one thread does it; the next batch is read meanwhile.
+    for number, documents in enumerate(ahead(partial(read_batch, tables), batches, at_once=1)):
+        part = decode_batch(documents, number, limits, spool)
+        candidates += part.candidates
+        side_files += part.side_files
+        quarantine += part.quarantine
+        done += part.documents
         if progress:
-            progress("decoding", done, rows.height - refused.height)
+            progress("decoding", done, readable.height)
     return _resolved(spool, candidates, side_files, quarantine, documents=rows.height)
 
 

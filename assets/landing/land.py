@@ -20,8 +20,9 @@ from assets.landing.manifest import MANIFEST_COLUMNS, Batch, batches, gone, late
 from assets.sources.documents import Limits
 
 TOO_LARGE = "too_large"
+
 BATCHES_AT_ONCE = 2
-"""Batches in memory: one is fetched while another is compressed and written."""
+"""One is fetched while another is compressed and written; both are in memory."""
 
 
 class Level(Protocol):
@@ -218,7 +219,7 @@ def land(
         _write(tables, rows, metadata)
         return rows.select("size_bytes", had=pl.col("content").is_not_null())
 
-    for rows in ahead(land_batch, work, BATCHES_AT_ONCE):
+    for rows in ahead(land_batch, work, at_once=BATCHES_AT_ONCE):
         done += rows.height
         fetched += int(rows["had"].sum())
         bytes_fetched += int(rows.filter("had")["size_bytes"].sum())

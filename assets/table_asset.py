@@ -4,6 +4,7 @@ Here: what all assets share. Not here: what any of them computes. Together with 
 part of the package that knows Dagster.
 """
 
+import inspect
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -12,7 +13,7 @@ import dagster as dg
 import polars as pl
 
 from assets.contract import Contract, descriptions, key, schema, table_name
-from assets.rulesets.loader import RuleSet
+from assets.rulesets.loader import RuleSet, select
 from pipelines.partitions import DAY, RULES, day_of, days_by_rules
 
 CONTRACT = "scorehouse/contract"
@@ -44,7 +45,7 @@ def column_schema(contract: type[Contract]) -> dg.TableSchema:
 def described(contract: type[Contract]) -> dict[str, Any]:
     """Description and metadata of a table's asset, from its contract."""
     return {
-        "description": contract.__doc__,
+        "description": inspect.getdoc(contract),  # without the indentation, which Markdown would take for code
         "metadata": {"dagster/column_schema": column_schema(contract), CONTRACT: table_name(contract)},
         "owners": list(OWNERS),
         "kinds": set(KINDS),
@@ -81,7 +82,11 @@ def per_rule_set(
     kernel: Callable[..., pl.LazyFrame],
     *frames: pl.LazyFrame,
 ) -> pl.LazyFrame:
-    """The kernel's rows for exactly the (day, rule set) keys of the run: `kernel(*frames, rules)` per rule set."""
+    """The kernel's rows for exactly the (day, rule set) keys of the run: `kernel(*frames, rules)` per rule set.
+
+    Raises:
+        RuleSetError: a key names a rule set that does not exist; Dagster's UI lets anyone add such a partition.
+    """
     days = defaultdict(list)
     for partition in context.partition_keys:
         if not isinstance(partition, dg.MultiPartitionKey):
@@ -92,4 +97,5 @@ def per_rule_set(
         kept = frame.filter(pl.col("landed_on").is_in(sorted(days[id_])))
         return kept.filter(pl.col("rules") == id_) if "rules" in frame.collect_schema() else kept
 
-    return pl.concat([kernel(*(only(frame, id_) for frame in frames), rule_sets[id_]) for id_ in sorted(days)])
+    wanted = select(rule_sets, sorted(days))
+    return pl.concat([kernel(*(only(frame, rules.id) for frame in frames), rules) for rules in wanted])

@@ -152,7 +152,7 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
     def step(
         context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
     ) -> Iterator[dg.AssetCheckResult]:
-        keys = _partitions(context, by_rules=by_rules)
+        keys = _partitions(context, table_name(together[0].contract), by_rules=by_rules)
         for check in together:
             found = {str(key): check.find(tables, _partition(key)) for key in keys}
             problems = {key: finding.problems for key, finding in found.items() if finding.problems}
@@ -171,9 +171,16 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
     return step
 
 
-def _partitions(context: dg.AssetCheckExecutionContext, *, by_rules: bool) -> Sequence[str]:
-    """The partition keys of the run that a check belongs to, from its tags: a check has no partitions of its own."""
+def _partitions(context: dg.AssetCheckExecutionContext, asset: str, *, by_rules: bool) -> Sequence[str]:
+    """The partition keys of the run that a check belongs to, from its tags: a check has no partitions of its own.
+
+    A check that is run by itself, from the UI, looks at every partition of `asset` that is materialized.
+    """
     tags = context.run.tags
+    if not {PARTITION, RANGE_START} & tags.keys():
+        stored = context.instance.get_materialized_partitions(dg.AssetKey(asset))
+        known = (days_by_rules if by_rules else days).get_partition_keys(dynamic_partitions_store=context.instance)
+        return [key for key in known if key in stored]
     taken = dg.PartitionKeyRange(*(tags.get(PARTITION) or tags[end] for end in (RANGE_START, RANGE_END)))
     if by_rules:
         return days_by_rules.get_partition_keys_in_range(taken, dynamic_partitions_store=context.instance)

@@ -32,7 +32,7 @@ from pipelines.storage.tables import Tables
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
-INSTANCE_CONFIG = "telemetry:\n  enabled: false\n"
+INSTANCE_CONFIG = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
 
 
 @dataclass
@@ -173,7 +173,7 @@ def _materialize(
 
 def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:
     """Add what one materialization tells to the summary."""
-    rows = metadata.get("dagster/row_count", 0)
+    rows = metadata.get("rows", 0)
     summary.tables[name] += rows
     if name == "raw_artifacts":
         for figure in ("listed", "fetched", "unchanged", "vanished", "bytes_fetched"):

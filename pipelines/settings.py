@@ -18,7 +18,6 @@ from assets.vocabulary import SOURCES
 FILE_NAME = "scorehouse.toml"
 PREFIX = "SCOREHOUSE_"
 CONFIG = f"{PREFIX}CONFIG"
-LOG_LEVELS = ("debug", "info", "warning", "error", "critical")
 DATE_PLACEHOLDER = "{date}"
 
 MIB = 1024 * 1024
@@ -42,7 +41,6 @@ class Settings:
     fetch_concurrency: int = 64  # requests to the artifact store under way at once
     batch_bytes: int = 32 * MIB  # artifact bytes held in memory per batch
     look_back_days: int = 7  # days before yesterday that the nightly run lands again
-    log_level: str = "info"
     patterns: Mapping[str, str] = field(default_factory=dict)  # source -> path pattern, for other layouts
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)  # the AWS_* variables as they stand
 
@@ -113,12 +111,6 @@ def _whole(low: int, high: int) -> Callable[[Any, Path], int]:
     return parse
 
 
-def _log_level(value: Any, _: Path) -> str:
-    if not isinstance(value, str) or value.lower() not in LOG_LEVELS:
-        raise _Rejected(f"one of {', '.join(LOG_LEVELS)}")
-    return value.lower()
-
-
 def _pattern(value: Any, _: Path) -> str:
     if not isinstance(value, str) or not value or value.startswith("/"):
         raise _Rejected("a path below the artifact store")
@@ -140,7 +132,6 @@ _KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "fetch_concurrency": _whole(1, 10_000),
     "batch_bytes": _whole(1, 2**40),
     "look_back_days": _whole(0, 10_000),
-    "log_level": _log_level,
     **dict.fromkeys(_PATTERN_KEYS.values(), _pattern),
 }
 _VARIABLES = {PREFIX + key.replace(".", "_").upper(): key for key in _KEYS}

@@ -1,5 +1,6 @@
 """Asset of the landing layer: `raw_artifacts`. The `quarantine` is written where documents are decoded."""
 
+import time
 from collections.abc import Callable
 
 import dagster as dg
@@ -27,6 +28,9 @@ def raw_artifacts(
     intake: dg.ResourceParam[Intake],
 ) -> dg.MaterializeResult[None]:
     """Every object of the store, byte for byte; only what is new or changed is fetched."""
+    started = time.monotonic()
     wanted = [day_of(key) for key in context.partition_keys]
     landed = land(artifact_store, tables, intake.of(wanted), {"dagster_run_id": context.run.run_id}, intake.progress)
-    return dg.MaterializeResult(metadata=dict(landed._asdict()))
+    seconds = time.monotonic() - started
+    rates = {"seconds": round(seconds, 3), "objects_per_second": round(landed.listed / seconds)}
+    return dg.MaterializeResult(metadata={**landed._asdict(), **rates, "dagster/uri": tables.uri(RawArtifacts)})

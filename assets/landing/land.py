@@ -53,6 +53,9 @@ class Store(Protocol):
 class TableStore(Protocol):
     """What landing needs of the tables."""
 
+    def uri(self, contract: type[Contract]) -> str:
+        """Where the table is."""
+
     def scan(self, contract: type[Contract], keys: Sequence[Mapping[str, object]] | None = None) -> pl.LazyFrame:
         """A snapshot of the table."""
 

@@ -35,6 +35,11 @@ def as_json(summary: RunSummary) -> dict[str, Any]:
     }
 
 
+def counted(number: int, one: str, several: str) -> str:
+    """The number with its noun."""
+    return f"{number} {one if number == 1 else several}"
+
+
 def print_summary(summary: RunSummary) -> None:
     """Landing, quarantine, classes and reconciliation, in the order in which they come about."""
     if not summary.days:
@@ -47,9 +52,9 @@ def print_summary(summary: RunSummary) -> None:
     say("Landed", style="bold")
     fetched = f"{summary.fetched} fetched ({summary.bytes_fetched / MEGA:.1f} MB)"
     gone = f", {summary.vanished} vanished" if summary.vanished else ""
-    say(f"  {summary.listed} objects listed: {fetched}, {summary.unchanged} unchanged{gone}")
-    copies = f", and {summary.identical_copies} identical copies" if summary.identical_copies else ""
-    say(f"  {summary.attempts} attempts{copies}")
+    say(f"  {counted(summary.listed, 'object', 'objects')} listed: {fetched}, {summary.unchanged} unchanged{gone}")
+    copies = counted(summary.identical_copies, "identical copy", "identical copies")
+    say(f"  {counted(summary.attempts, 'attempt', 'attempts')}{f', and {copies}' if summary.identical_copies else ''}")
     say()
     say("Quarantined", style="bold")
     if summary.quarantined:

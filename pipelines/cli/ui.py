@@ -21,6 +21,9 @@ WORKSPACE = """load_from:
       location_name: scorehouse
 """
 
+# Dagster's own preference for a tool that is not installed here; nothing that a user could act on.
+UNSAID = "ignore:Function `dev_command` is superseded"
+
 app = verb()
 
 
@@ -36,7 +39,9 @@ def ui(
     workspace = write_workspace(settings.dagster_home)
     say(f"http://{host}:{port} (Dagster home {settings.dagster_home})", stderr=True)
     command = [sys.executable, "-m", "dagster", "dev", "-w", str(workspace), "-h", host, "-p", str(port)]
-    os.execve(sys.executable, command, child_environment(settings))  # noqa: S606 - our own interpreter, no shell
+    environment = child_environment(settings)
+    environment["PYTHONWARNINGS"] = ",".join(filter(None, [environment.get("PYTHONWARNINGS"), UNSAID]))
+    os.execve(sys.executable, command, environment)  # noqa: S606 - our own interpreter, no shell
 
 
 def write_workspace(home: Path) -> Path:

@@ -28,10 +28,9 @@ def test_a_relative_working_directory_gives_absolute_paths(tmp_path: Path, monke
 
 def test_environment_wins_over_file_wins_over_default(tmp_path: Path) -> None:
     write(tmp_path, 'artifacts = "s3://bucket/a/"\nmax_depth = 32\nbatch_bytes = 1000\n')
-    settings = load({"SCOREHOUSE_MAX_DEPTH": "16", "SCOREHOUSE_LOG_LEVEL": "DEBUG"}, tmp_path)
+    settings = load({"SCOREHOUSE_MAX_DEPTH": "16"}, tmp_path)
     assert settings.artifacts == "s3://bucket/a"
     assert (settings.max_depth, settings.batch_bytes, settings.fetch_concurrency) == (16, 1000, 64)
-    assert settings.log_level == "debug"
 
 
 def test_an_empty_variable_counts_as_unset(tmp_path: Path) -> None:
@@ -74,7 +73,6 @@ def test_aws_variables_are_kept_and_never_shown(tmp_path: Path) -> None:
         ("max_depth = 1.5", "max_depth = 1.5 is not accepted: it must be a whole number from 1 to 500"),
         ("max_depth = true", "a whole number"),
         ("max_object_bytes = 0", "a whole number"),
-        ('log_level = "loud"', "one of debug, info"),
         ("artifacts = 3", "a path or an fsspec URL"),
         ('patterns = "x"', "unknown key 'patterns'"),
         ('[patterns]\nworldseq = "{date}/{date}"', "at most once"),

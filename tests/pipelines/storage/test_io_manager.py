@@ -84,7 +84,7 @@ def test_one_day_is_written_and_told(house: House, store: Tables) -> None:
     assert_frame_equal(store.scan(Attempts).collect(), rows(Attempts, day(), ["a"]))
     (event,) = result.asset_materializations_for_node("attempts")
     told = {name: value.value for name, value in event.metadata.items()}
-    assert (told["dagster/row_count"], told["version"], told["dagster/uri"]) == (1, 1, store.uri(Attempts))
+    assert (told["dagster/partition_row_count"], told["version"], told["dagster/uri"]) == (1, 1, store.uri(Attempts))
     assert told["bytes"] > 0
     noted = DeltaTable(store.uri(Attempts)).history(1)[0]
     assert (noted["run_id"], noted["code_version"]) == (result.run_id, "7")

@@ -154,7 +154,10 @@ def _materialize(
 ) -> None:
     if progress:
         progress(job, 0, None)
-    result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
+    try:
+        result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
+    except dg.DagsterExecutionInterruptedError:
+        raise KeyboardInterrupt from None
     # A run over many partitions reports the same materialization for each of them: one per asset counts.
     told = {
         event.asset_key.to_user_string(): event.materialization.metadata

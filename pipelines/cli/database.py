@@ -9,9 +9,12 @@ https://duckdb.org/docs/stable/operations_manual/securing_duckdb/overview
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
 
@@ -34,7 +37,10 @@ LOCKED_DOWN: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
 }
+SIGNAL_SECONDS = 0.1  # at most so long until a signal that another thread received is heeded
 ABSENT = re.compile(r"Table with name (\S+) does not exist")
+
+T = TypeVar("T")
 
 
 def connect(settings: Settings, query: str, as_of: dt.datetime | None = None) -> duckdb.DuckDBPyConnection:
@@ -127,6 +133,38 @@ def ask(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.DuckDBPyRel
     if relation is None:
         raise UsageError("the statement gives no rows; write one SELECT statement")
     return relation
+
+
+class Answer:
+    """The answer to one SELECT, in batches.
+
+    DuckDB does not always heed a signal while it computes, so it works in a thread of its own: Ctrl-C ends the query.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, query: str, batch_rows: int) -> None:
+        self._connection = connection
+        self._reader = self._waiting(lambda: ask(connection, query).to_arrow_reader(batch_rows))
+        self.schema: pa.Schema = self._reader.schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The batches.
+
+        Raises:
+            ArrowException, OSError: the query failed; whatever fails while the answer streams comes as one of these.
+        """
+        while (batch := self._waiting(lambda: next(self._reader, None))) is not None:
+            yield batch
+
+    def _waiting(self, step: Callable[[], T]) -> T:
+        with ThreadPoolExecutor(1) as thread:
+            result = thread.submit(step)
+            try:
+                while not result.done():
+                    wait([result], SIGNAL_SECONDS)
+            except KeyboardInterrupt:
+                self._connection.interrupt()
+                raise
+            return result.result()
 
 
 def explained(error: duckdb.Error) -> CommandError:

@@ -7,6 +7,8 @@ Here: the root command. Not here: any verb; each has a module of its own, which 
 import difflib
 import importlib
 import importlib.metadata
+import os
+import signal
 import sys
 import traceback
 import warnings
@@ -34,6 +36,7 @@ VERBS = {
 }
 DEBUG = "--debug"
 FAILED, MISUSED = 1, 2
+INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 
 
 class Verbs(TyperGroup):
@@ -61,6 +64,8 @@ class Verbs(TyperGroup):
     def main(self, args: Sequence[str] | None = None, *_: Any, **extra: Any) -> Any:
         """Run and exit: 0 done, 1 failed, 2 wrong usage or configuration."""
         given = sys.argv[1:] if args is None else list(args)
+        if odd := [argument for argument in given if not _is_text(argument)]:
+            sys.exit(report(UsageError(f"an argument is not UTF-8: {odd[0]}"), debug=False))
         # A hostile or foreign character must not end a listing on a terminal that cannot show it.
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
@@ -68,9 +73,33 @@ class Verbs(TyperGroup):
         try:
             kept = [argument for argument in given if argument != DEBUG]
             status = super().main(kept, **{**extra, "standalone_mode": False})
+            if sys.stdout:
+                sys.stdout.flush()
+            if status == INTERRUPTED:
+                sys.stderr.write("scorehouse: interrupted; what was committed stays, run it again to go on\n")
+        except BrokenPipeError:  # whoever read the output has enough
+            status = FAILED
         except Exception as error:  # noqa: BLE001 - the one place where every error becomes a line and a status
             status = report(error, debug=DEBUG in given)
+        _drop_unwritable()
         sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_unwritable() -> None:
+    """What cannot be written is not tried once more when Python exits, which would change the exit status."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _is_text(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def report(error: Exception, *, debug: bool) -> int:
@@ -101,6 +130,8 @@ def explain(error: Exception) -> tuple[str, int]:
                 return str(cause), MISUSED
             case StoreError():
                 return str(cause), FAILED
+            case OSError() if cause.strerror:
+                return f"{cause.filename or 'the output'}: {cause.strerror}", FAILED
             case TyperException():
                 where = getattr(getattr(cause, "ctx", None), "command_path", "scorehouse")
                 return f"{cause.format_message()} (see {where} --help)", cause.exit_code

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import typer
 
 from pipelines.cli import database
+from pipelines.cli.database import Answer
 from pipelines.cli.options import moment, verb
 from pipelines.cli.output import CommandError, UsageError, inert, json_text, print_table, to_json
 from pipelines.settings import load
@@ -62,12 +63,12 @@ def sql(
         raise UsageError("Parquet is binary; add -o FILE or redirect the output")
     connection = database.connect(load(), query, moment(as_of, "--as-of"))
     try:
-        reader = database.ask(connection, query).to_arrow_reader(BATCH_ROWS)
+        answer = database.Answer(connection, query, BATCH_ROWS)
         if format_ is Format.PARQUET:
-            _write_parquet(reader, output)
+            _write_parquet(answer, output)
         else:
             with _text(output) as file:
-                WRITERS[format_](reader, file, excel_safe)
+                WRITERS[format_](answer, file, excel_safe)
     except duckdb.Error as error:
         raise database.explained(error) from error
     except pa.ArrowException as error:
@@ -101,41 +102,41 @@ def _text(output: Path | None) -> Iterator[IO[str]]:
         yield file
 
 
-def _batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+def _batches(answer: Answer) -> Iterator[pa.RecordBatch]:
     try:
-        yield from reader
-    except (pa.ArrowException, OSError) as error:  # whatever fails while the answer streams comes as one of these
+        yield from answer
+    except (pa.ArrowException, OSError) as error:
         raise CommandError(f"the query failed: {error}") from error
 
 
-def _rows(reader: pa.RecordBatchReader) -> Iterator[list[Any]]:
-    for batch in _batches(reader):
+def _rows(answer: Answer) -> Iterator[list[Any]]:
+    for batch in _batches(answer):
         yield from map(list, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
 
-def _write_table(reader: pa.RecordBatchReader, file: IO[str], _: bool) -> None:
-    print_table(reader.schema.names, _rows(reader), None if file is sys.stdout else file)
+def _write_table(answer: Answer, file: IO[str], _: bool) -> None:
+    print_table(answer.schema.names, _rows(answer), None if file is sys.stdout else file)
 
 
-def _write_json(reader: pa.RecordBatchReader, file: IO[str], _: bool) -> None:
-    names = reader.schema.names
+def _write_json(answer: Answer, file: IO[str], _: bool) -> None:
+    names = answer.schema.names
     doubled = {name for name in names if names.count(name) > 1}
     if doubled:
         raise UsageError(f"two columns are named {min(doubled)}; give one another name with AS")
     file.write("[")
     separator = "\n"
-    for row in _rows(reader):
+    for row in _rows(answer):
         file.write(separator + json_text(dict(zip(names, row, strict=True))))
         separator = ",\n"
     file.write("\n]\n")
 
 
-def _write_csv(reader: pa.RecordBatchReader, file: IO[str], excel_safe: bool) -> None:
+def _write_csv(answer: Answer, file: IO[str], excel_safe: bool) -> None:
     # On a terminal the text must be inert; in a pipe or a file it is what the tables hold.
     shown = inert if file.isatty() else str
     writer = csv.writer(file)
-    writer.writerow([shown(_defused(name, excel_safe)) for name in reader.schema.names])
-    for row in _rows(reader):
+    writer.writerow([shown(_defused(name, excel_safe)) for name in answer.schema.names])
+    for row in _rows(answer):
         writer.writerow([shown(_csv_cell(value, excel_safe)) for value in row])
 
 
@@ -152,17 +153,17 @@ def _defused(text: str, excel_safe: bool) -> str:
     return f"'{text}" if excel_safe and text.startswith(FORMULA_STARTS) else text
 
 
-def _write_parquet(reader: pa.RecordBatchReader, output: Path | None) -> None:
+def _write_parquet(answer: Answer, output: Path | None) -> None:
     if output is None:
-        _copy(reader, sys.stdout.buffer)
+        _copy(answer, sys.stdout.buffer)
         return
     with _destination(output) as path, path.open("wb") as file:
-        _copy(reader, file)
+        _copy(answer, file)
 
 
-def _copy(reader: pa.RecordBatchReader, file: IO[bytes]) -> None:
-    with pq.ParquetWriter(file, reader.schema) as writer:
-        for batch in _batches(reader):
+def _copy(answer: Answer, file: IO[bytes]) -> None:
+    with pq.ParquetWriter(file, answer.schema) as writer:
+        for batch in _batches(answer):
             writer.write_batch(batch)
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import signal
 from pathlib import Path
 
 import dagster as dg
@@ -88,6 +89,20 @@ def test_a_raised_limit_lets_in_what_was_too_large(where: Settings, tmp_path: Pa
     assert (ran(where).fetched, ran(limited).fetched) == (1, 0)
     assert rows(where, "quarantine").is_empty()
     assert "worldseq:large" in rows(where, "attempts")["attempt_id"].to_list()
+
+
+def test_an_interrupted_run_ends_at_once_and_the_next_one_goes_on(where: Settings, tmp_path: Path) -> None:
+    write(tmp_path, {f"worldseq/{DAY}/new.json": text(full("new"))})
+
+    def interrupt(stage: str, *_: int | None) -> None:
+        if stage == "decoding":
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with dg.DagsterInstance.ephemeral() as instance, pytest.raises(KeyboardInterrupt):
+        run(where, instance=instance, progress=interrupt)
+    assert rows(where, "attempts").height == 4
+    assert ran(where).fetched == 0
+    assert rows(where, "verifications").height == 5
 
 
 def test_names_that_look_alike_stay_apart(where: Settings, tmp_path: Path) -> None:

@@ -43,6 +43,40 @@ def test_a_wrong_setting_is_one_line_and_2(scorehouse: Scorehouse, monkeypatch: 
     )
 
 
+def test_an_argument_that_is_no_text_is_one_line_and_2(scorehouse: Scorehouse) -> None:
+    result = scorehouse("sql", "SELECT '\udcff'")
+    assert result.exit_code == 2
+    assert result.stderr == "scorehouse: an argument is not UTF-8: SELECT '\\udcff'\n"
+
+
+def test_a_reader_that_has_enough_is_no_error(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        command("rules", "show", "v1"), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
+    ) as started:
+        assert started.stdout
+        assert started.stderr
+        started.stdout.close()
+        assert started.stderr.read() == b""
+
+
+def test_an_interrupted_verb_says_so(scorehouse: Scorehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pipelines.run.run", interrupted)
+    result = scorehouse("run")
+    assert result.exit_code == 130
+    assert result.stderr == "scorehouse: interrupted; what was committed stays, run it again to go on\n"
+
+
+def test_a_full_disk_under_the_output_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            command("sql", "SELECT 1"), env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (result.returncode, result.stderr) == (1, "scorehouse: the output: No space left on device\n")
+
+
 def test_a_folder_that_cannot_hold_dagsters_storage_is_one_line_and_2(
     scorehouse: Scorehouse, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,14 +4,19 @@ import csv
 import datetime as dt
 import io
 import json
+import os
+import signal
+import threading
 import time
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
 from assets.attempts.contract import Attempts
 from assets.contract import descriptions
+from pipelines.cli import database
 from pipelines.storage.tables import Tables
 from tests.pipelines.cli.warehouse import DAY_1, HOSTILE, Scorehouse, attempt, store
 
@@ -267,3 +272,10 @@ def test_filters_and_columns_are_pushed_into_the_scan(scorehouse: Scorehouse, ta
         file.unlink()
     query = "SELECT count(*) AS n FROM attempts WHERE landed_on < DATE '2026-09-20'"
     assert rows(scorehouse("sql", query, "--format", "json")) == [{"n": 4}]
+
+
+def test_an_interrupt_ends_a_query_that_computes() -> None:
+    endless = "SELECT count(*) FROM range(1_000_000_000_000) AS r(n) WHERE n % 7 = random()"
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        database.Answer(duckdb.connect(":memory:"), endless, 1)

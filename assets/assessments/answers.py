@@ -6,31 +6,31 @@ counterfactual branches. Not here: what an answer is worth.
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, is_registered, numbered
+from assets.assessments.evidence import KEY, ROW, is_registered, numbered
 from assets.vocabulary import BRANCHES
 
 QUESTION = "question"
-"""Number of a question of a scored attempt, in order of attempt and position."""
+"""Number of a question: attempts and positions in order."""
 
 ANSWER = ("probabilities", "prediction", "conclusion", "unresolved")
 
 
 def asked(attempts: pl.LazyFrame, questions: pl.LazyFrame) -> pl.LazyFrame:
-    """The questions of the scored attempts, each with its number and whether its own contract is at fault."""
+    """The questions of the given attempts, each with its number and whether its own contract is at fault."""
     return numbered(questions, QUESTION, attempts).with_columns(contract_fault=contract_fault())
 
 
-def graded_answers(asked: pl.LazyFrame, answers: pl.LazyFrame) -> pl.LazyFrame:
+def graded_answers(attempts: pl.LazyFrame, asked: pl.LazyFrame, answers: pl.LazyFrame) -> pl.LazyFrame:
     """`QUESTION`, `answered`, `pending` and the fields of the latest accepted answer of every question with an answer.
 
-    Only answers that were submitted strictly before the due day count. Order: day, sequence with null first, position in
-    the list. Earlier answers are never searched for a better score.
+    Only answers that were submitted strictly before the due day count. Order: day, sequence with null first, position
+    in the list. Earlier answers are never searched for a better score.
     """
-    all_ = answers.with_row_index("answer")
-    order = pl.struct("submitted_on_day", "sequence", "position")  # a null is the least of a struct's field
+    given = numbered(answers, "answer", attempts)
+    order = pl.struct("submitted_on_day", "sequence", "answer")  # in a struct, null is the least value
     accepted = pl.when(pl.col("status") == "accepted")
     latest = (
-        all_.join(asked.select(*KEY, "question_id", QUESTION, "due_on_day"), on=[*KEY, "question_id"])
+        given.join(asked.select(ROW, "question_id", QUESTION, "due_on_day"), on=[ROW, "question_id"])
         .filter(pl.col("submitted_on_day") < pl.col("due_on_day"))
         .group_by(QUESTION)
         .agg(
@@ -38,7 +38,7 @@ def graded_answers(asked: pl.LazyFrame, answers: pl.LazyFrame) -> pl.LazyFrame:
             pending=(pl.col("status") == "pending").any(),
         )
     )
-    return latest.join(all_.select("answer", *ANSWER), on="answer", how="left").with_columns(
+    return latest.join(given.select("answer", *ANSWER), on="answer", how="left").with_columns(
         answered=pl.col("answer").is_not_null()
     )
 
@@ -81,14 +81,13 @@ def same_set(one: pl.Expr, other: pl.Expr) -> pl.Expr:
     return one.list.set_symmetric_difference(other).list.len() == 0
 
 
-def branch_evidence(asked: pl.LazyFrame, branches: pl.LazyFrame) -> pl.LazyFrame:
-    """`QUESTION`, `branch_fault` (a reason or null) and `effect` of every counterfactual.
+def branch_evidence(counterfactuals: pl.LazyFrame, branches: pl.LazyFrame) -> pl.LazyFrame:
+    """`QUESTION`, `branch_fault` (a reason or null) and `effect` of the given counterfactuals.
 
     Sound are two branches that are verified, share the registered factual prefix and one exogenous realization, and
     have a value of the outcome day each; their effect is intervention - baseline.
     """
-    questions = asked.filter(pl.col("kind") == "counterfactual")
-    wanted = questions.select(*KEY, "question_id", QUESTION, "outcome_on_day", "factual_prefix_digest")
+    wanted = counterfactuals.select(*KEY, "question_id", QUESTION, "outcome_on_day", "factual_prefix_digest")
     sides = branches.join(wanted, on=[*KEY, "question_id"])
     values = (
         sides.select(QUESTION, "branch", "outcome_on_day", "day_values")
@@ -112,7 +111,7 @@ def branch_evidence(asked: pl.LazyFrame, branches: pl.LazyFrame) -> pl.LazyFrame
         )
     )
     return (
-        questions.select(QUESTION)
+        counterfactuals.select(QUESTION)
         .join(found, on=QUESTION, how="left")
         .select(
             QUESTION,

@@ -2,65 +2,49 @@
 
 import polars as pl
 
-from assets.assessments.answers import QUESTION
-from assets.assessments.evidence import ordered_sum
+from assets.assessments.answers import QUESTION, same_set
+from assets.assessments.evidence import ordered_sums
 from assets.rulesets.loader import RuleSet
 
 
+def is_distribution(rules: RuleSet) -> pl.Expr:
+    """Whether `probabilities` gives each of `candidates`, and nothing else, a number in [0, 1], with a sum of 1."""
+    probabilities, candidates = pl.col("probabilities"), pl.col("candidates")
+    names = probabilities.list.eval(pl.element().struct.field("candidate"))
+    numbers = probabilities.list.eval(pl.element().struct.field("probability"))
+    proper = numbers.list.eval(pl.element().is_between(0.0, 1.0).fill_null(value=False)).list.all()
+    whole = (numbers.list.sum() - 1.0).abs() <= rules.assessment.probability_sum_tolerance
+    return ((names.list.len() == candidates.list.len()) & same_set(names, candidates) & proper & whole).fill_null(
+        value=False
+    )
+
+
 def group_brier(answered: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:
-    """`QUESTION`, `distribution` (true) and `brier` of the answers that are a distribution over exactly the candidates.
+    """`QUESTION` and `brier` of the categorical answers whose truth is known; meaningless unless a distribution.
 
     With p the sum of a group's probabilities and y = 1 for the group that holds the truth, else 0: brier_factor times
     the sum of (p - y)^2 over the groups, clipped to [0, 1] against rounding. Groups and the candidates within them add
-    up in declared order. Null where the truth is unknown; a malformed answer has no row.
+    up in declared order.
     """
-    truth, probability, total = pl.col("truth"), pl.col("probability"), pl.col("total")
-    miss = total - pl.col("holds_truth").cast(pl.Float64)
+    dropped = {"empty_as_null": False, "keep_nulls": False}
+    # Chosen, not filtered: a filter would be pushed into what `answered` shares with its other readers, and end that.
+    groups = pl.when(pl.col("kind") == "categorical").then("equivalence_groups")
     members = (
-        answered.select(
-            QUESTION,
-            "truth",
-            candidate="equivalence_groups",
-            keys=pl.col("probabilities").list.len(),
-            group=pl.int_ranges(pl.col("equivalence_groups").list.len()),
-        )
-        .explode("candidate", "group", empty_as_null=False, keep_nulls=False)
+        answered.select(QUESTION, "truth", candidate=groups, group=pl.int_ranges(groups.list.len()))
+        .explode("candidate", "group", **dropped)
         .with_columns(
-            holds_truth=pl.when(truth.is_not_null()).then(pl.col("candidate").list.contains(truth)),
+            hit=pl.col("candidate").list.contains(pl.col("truth")).cast(pl.Float64),
             member=pl.int_ranges(pl.col("candidate").list.len()),
         )
-        .explode("candidate", "member", empty_as_null=False, keep_nulls=False)
+        .filter(pl.col("truth").is_not_null())
+        .explode("candidate", "member", **dropped)
     )
-    told = (
-        answered.select(QUESTION, "probabilities")
-        .explode("probabilities", empty_as_null=False, keep_nulls=False)
-        .unnest("probabilities")
-    )
-    groups = (
-        members.join(told, on=[QUESTION, "candidate"], how="left")
-        .group_by(QUESTION, "group")
-        .agg(
-            pl.col("holds_truth", "keys").first(),
-            members=pl.len(),
-            proper=(probability.is_finite() & probability.is_between(0.0, 1.0)).fill_null(value=False).all(),
-            total=ordered_sum("probability", "member"),
-        )
-        .with_columns(squared=miss * miss)
-    )
-    tolerance = rules.assessment.probability_sum_tolerance
+    told = answered.select(QUESTION, "probabilities").explode("probabilities", **dropped).unnest("probabilities")
+    terms = members.join(told, on=[QUESTION, "candidate"])
+    miss = pl.col("probability") - pl.col("hit")
     return (
-        groups.group_by(QUESTION)
-        .agg(
-            pl.col("keys").first(),
-            pl.col("members").sum(),
-            pl.col("proper").all(),
-            ordered_sum("total", "group"),
-            ordered_sum("squared", "group"),
-        )
-        .filter("proper", pl.col("keys") == pl.col("members"), (total - 1.0).abs() <= tolerance)
-        .select(
-            QUESTION,
-            distribution=pl.lit(value=True),
-            brier=(rules.assessment.brier_factor * pl.col("squared")).clip(0.0, 1.0),
-        )
+        ordered_sums(terms, "probability", by=[QUESTION, "group", "hit"], order="member")
+        .select(QUESTION, "group", loss=miss * miss)
+        .pipe(ordered_sums, "loss", by=[QUESTION], order="group")
+        .select(QUESTION, brier=(rules.assessment.brier_factor * pl.col("loss")).clip(0.0, 1.0))
     )

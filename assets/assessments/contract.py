@@ -7,7 +7,7 @@ from assets.vocabulary import ANSWER_STATUSES, ERROR_KINDS, QUESTION_KINDS
 
 
 class AssessmentScores(Contract):
-    """One row per attempt, rule set and question of a completed attempt. Key: (attempt_id, rules, question_id, landed_on).
+    """One row per rule set and question of a completed attempt. Key: (attempt_id, rules, question_id, landed_on).
 
     Only `graded` has numbers in `score` and `error`; whatever is not graded is null, never zero.
     """

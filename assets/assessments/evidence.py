@@ -1,8 +1,10 @@
 """What every kernel starts from: the attempts that are scored, and the rows of other tables that belong to them.
 
-Here: which attempts have evidence that is scored, their order, and the value that a named day metric has. Not here: what
-any of it decides.
+Here: which attempts have evidence that is scored, their order, the value that a named day metric has, and arithmetic
+that the engine does not do by itself. Not here: what any of it decides.
 """
+
+from collections.abc import Sequence
 
 import polars as pl
 
@@ -12,17 +14,40 @@ KEY = ["attempt_id", "landed_on"]
 """An attempt on a landing day: the same attempt may stand on several days, each with a document of its own."""
 
 ROW = "row"
-"""Number of an attempt in its table: results keep that order, and an integer sorts in a fraction of the time."""
+"""Number of an attempt by landing day and id: the order of every result, and cheap to sort by."""
+
+
+def in_order(attempts: pl.LazyFrame) -> pl.LazyFrame:
+    """The attempts numbered by `ROW`: tables come out of joins in any order, results have always the same."""
+    return attempts.sort("landed_on", "attempt_id").with_row_index(ROW)
 
 
 def scored(attempts: pl.LazyFrame) -> pl.LazyFrame:
     """The attempts that are scored from evidence (completed, with a task contract), numbered by `ROW`."""
-    return attempts.filter(pl.col("outcome") == "completed", pl.col("has_evidence")).with_row_index(ROW)
+    return in_order(attempts.filter(pl.col("outcome") == "completed", pl.col("has_evidence")))
 
 
-def numbered(table: pl.LazyFrame, index: str, attempts: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows of `table` that belong to the scored attempts, with `ROW` and a number of their own as `index`."""
-    return table.with_row_index(index).join(attempts.select(*KEY, ROW), on=KEY)
+# A document of at most 64 MiB holds fewer members in a list, and an attempt has fewer lists.
+POSITIONS, LISTS = 2**26, 2**3
+
+
+def number(part: pl.Expr | None = None) -> pl.Expr:
+    """A number for the member at `position` of a list of the attempt `ROW`; `part` tells several lists apart.
+
+    It comes from the content alone, so that a table that is read twice, in whatever order, is numbered alike. Members
+    sort by it as attempts, lists and positions do.
+    """
+    row = pl.col(ROW).cast(pl.Int64) * LISTS
+    return (row if part is None else row + part) * POSITIONS + pl.col("position")
+
+
+def numbered(table: pl.LazyFrame, name: str, attempts: pl.LazyFrame, part: pl.Expr | None = None) -> pl.LazyFrame:
+    """The rows of `table` that belong to the given attempts, with their `ROW`, and a number of their own as `name`.
+
+    Filter the table before, not after: a filter on the result is pushed into the join, and attempts that several
+    readers share are then numbered for each of them anew.
+    """
+    return table.join(attempts.select(*KEY, ROW), on=KEY).with_columns(number(part).alias(name))
 
 
 def metric_value() -> pl.Expr:
@@ -45,9 +70,20 @@ def finite(value: pl.Expr) -> pl.Expr:
     return pl.when(value.is_finite()).then(value)
 
 
-def ordered_sum(value: str, by: str) -> pl.Expr:
-    """Aggregation: the plain left-to-right sum of doubles in order of `by`, which no parallel or compensated sum gives.
+def signless_zero(value: pl.Expr) -> pl.Expr:
+    """The value, with +0 for -0. Polars drops the addition of zero and makes a negation, hence -0, of `0.0 - x`."""
+    return pl.when(value == 0).then(0.0).otherwise(value)
 
-    A null among the values is passed over; the sum of nothing is null.
+
+def negated(value: pl.Expr) -> pl.Expr:
+    """The negated value; +0 for zero, never -0."""
+    return signless_zero(-value)
+
+
+def ordered_sums(terms: pl.LazyFrame, value: str, *, by: Sequence[str], order: str) -> pl.LazyFrame:
+    """`by` and `value`: per group the plain left-to-right sum of doubles in that order.
+
+    A grouped, parallel or compensated sum differs from it in the last bits; a running sum adds one term after another,
+    and rows keep their order within a group.
     """
-    return pl.col(value).sort_by(by).drop_nulls().cum_sum().last()
+    return terms.sort(*by, order).group_by(by).agg(pl.col(value).cum_sum().last())

@@ -5,7 +5,7 @@ Here: which figures are comparable and when they agree. Not here: any rule. A di
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW
+from assets.assessments.evidence import KEY, ROW, in_order
 from assets.contract import to_contract
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
@@ -29,8 +29,8 @@ def reconciliation(
     Figures of documents that lost against the winner are compared with the winner's result as well. Without evidence
     the winner's own record is the result: compared are its reward and what other documents recorded.
     """
-    winners = attempts.select(*KEY, "uri", "has_evidence")
-    told = recorded_values.with_row_index(ROW).join(winners, on=KEY, how="left")
+    winners = in_order(attempts.select(*KEY, "uri", "has_evidence"))
+    told = recorded_values.join(winners, on=KEY, how="left")
     own_record = (
         ~pl.col("has_evidence") & (pl.col("recorded_in") == pl.col("uri")) & (pl.col("field") != "reward")
     ).fill_null(value=False)
@@ -61,7 +61,7 @@ def reconciliation(
             run_id=pl.lit(None, pl.String),
             rules=pl.lit(rules.id),
         )
-        .sort(ROW)
+        .sort(ROW, "field", "recorded_in")
         .pipe(to_contract, Reconciliation)
     )
 
@@ -94,9 +94,12 @@ def figures(
 
 
 def taken_over(own_record: pl.LazyFrame) -> pl.LazyFrame:
-    """`FIGURE` and `recomputed` of attempts without evidence: what the winning document recorded is the result."""
+    """`FIGURE` and `recomputed` of attempts without evidence: what the winning document recorded is the result.
+
+    Of a figure that it recorded twice the greater value, so that no other document's figure is compared twice.
+    """
     readable = own_record.filter(pl.col("value_type") != "unreadable")
-    return readable.select(*FIGURE, recomputed="value")
+    return readable.group_by(FIGURE).agg(recomputed=pl.col("value").max())
 
 
 def difference() -> pl.Expr:
@@ -106,7 +109,7 @@ def difference() -> pl.Expr:
 
 
 def agreement(rules: RuleSet) -> pl.Expr:
-    """Booleans agree when equal, numbers when |recorded - recomputed| <= tolerance * max(1, |recomputed|), nulls always.
+    """Equal booleans agree, numbers where |recorded - recomputed| <= tolerance * max(1, |recomputed|), null with null.
 
     An attempt that is not verified has no eligibility: recorded false agrees with that as well.
     """

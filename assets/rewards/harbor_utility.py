@@ -1,8 +1,8 @@
-"""`rewards` of worldseq attempts: the Harbor utility, a transform of the primary value that keeps order within a task."""
+"""`rewards` of worldseq attempts: the Harbor utility, a transform of the primary value that keeps a task's order."""
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW
+from assets.assessments.evidence import KEY, ROW, in_order
 from assets.contract import to_contract
 from assets.rewards.contract import Rewards
 from assets.rulesets.loader import RuleSet
@@ -17,7 +17,7 @@ def rewards(
 
     An evaluation summary is not finalized by design: it has no reward.
     """
-    documents = attempts.filter(pl.col("source") == "worldseq").select(*KEY, "shape", "uri").with_row_index(ROW)
+    documents = in_order(attempts.filter(pl.col("source") == "worldseq").select(*KEY, "shape", "uri"))
     summary, decided = pl.col("shape") == "summary", pl.col("class").is_in(["eligible", "ineligible"])
     return (
         documents.join(verifications, on=KEY)
@@ -50,7 +50,7 @@ def utility(rules: RuleSet) -> pl.Expr:
 
 
 def recorded_rewards(documents: pl.LazyFrame, recorded_values: pl.LazyFrame) -> pl.LazyFrame:
-    """`KEY` and `recorded_reward`: the winning document's own, else that of the next by precedence of shapes and uri."""
+    """`KEY` and `recorded_reward`: the winning document's own, else that of the next by precedence of shape and uri."""
     own = pl.col("recorded_in") == pl.col("uri")
     precedence = pl.col("shape").replace_strict({name: rank for rank, name in enumerate(SHAPES)}, default=len(SHAPES))
     return (

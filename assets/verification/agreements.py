@@ -3,17 +3,16 @@
 import polars as pl
 
 from assets.assessments.evidence import KEY
-from assets.verification.findings import Finding, reasons
-from assets.verification.trajectory import PREDICATE
+from assets.verification.findings import PREDICATE, Finding, reasons
 
 
-def latest_entries(declared: pl.LazyFrame, agreements: pl.LazyFrame) -> pl.LazyFrame:
-    """`PREDICATE`, `latest_status` and `latest_on_day`: the entry that decides each agreement constraint, if any.
+def latest_entries(constraints: pl.LazyFrame, agreements: pl.LazyFrame) -> pl.LazyFrame:
+    """`PREDICATE`, `latest_status` and `latest_on_day`: the entry that decides each of the constraints, if any.
 
     Of the entries with that id up to `by_day` (all where there is none), the latest by (day, position), a null day
     before every other. An entry without a day is not known to be in time, so a `by_day` leaves it out.
     """
-    wanted = declared.filter(pl.col("kind") == "agreement").select(PREDICATE, *KEY, "agreement_id", "by_day")
+    wanted = constraints.select(PREDICATE, *KEY, "agreement_id", "by_day")
     return (
         agreements.rename({"position": "entry"})
         .join(wanted, on=[*KEY, "agreement_id"])

@@ -23,9 +23,7 @@ def gameplay_budget(rules: RuleSet) -> Finding:
         breach=reasons((pl.any_horizontal(over.values()), "breach")),
         gap=reasons((pl.any_horizontal(pl.col(used).is_null() for used in USAGE), "usage_missing")),
         observed=pl.coalesce(pl.when(passed).then(pl.col(used).cast(pl.Float64)) for used, passed in over.items()),
-        limit=pl.coalesce(
-            pl.when(over[used]).then(limit.cast(pl.Float64)) for used, limit in _limits(rules).items()
-        ),
+        limit=pl.coalesce(pl.when(over[used]).then(limit.cast(pl.Float64)) for used, limit in _limits(rules).items()),
     )
 
 

@@ -1,7 +1,7 @@
 """Predicates on questions whose conclusion is required: the conclusion itself, and a counterfactual's precondition.
 
-Both stand apart from the numeric score. Each finding stands over the questions of `answers.asked` beside
-their graded answers, `supported`, branches and `trajectory.facts`.
+Both stand apart from the numeric score. Each finding is over the questions of `answers.asked`, beside their graded
+answers and `truth_groups`, or beside their branches and `trajectory.facts`.
 """
 
 import polars as pl
@@ -12,31 +12,36 @@ from assets.verification.findings import Finding, reasons
 FAULT = reasons((pl.col("contract_fault"), "invalid_contract"))
 
 
-def supported(asked: pl.LazyFrame) -> pl.LazyFrame:
-    """`QUESTION` and `supported`: the group that holds the truth, or the supported effects; none without evidence."""
-    categorical = (
-        asked.filter(pl.col("kind") == "categorical", ~pl.col("contract_fault"), pl.col("truth").is_not_null())
-        .select(QUESTION, "truth", supported="equivalence_groups")
-        .explode("supported")
-        .filter(pl.col("supported").list.contains(pl.col("truth")))
-        .select(QUESTION, "supported")
+def truth_groups(asked: pl.LazyFrame) -> pl.LazyFrame:
+    """`QUESTION` and `truth_group`: the group that holds the truth of a categorical question, if it is known."""
+    sound = (pl.col("kind") == "categorical") & ~pl.col("contract_fault")
+    return (
+        asked.select(QUESTION, "truth", truth_group=pl.when(sound).then("equivalence_groups"))
+        .explode("truth_group", empty_as_null=False, keep_nulls=False)
+        .filter(pl.col("truth_group").list.contains(pl.col("truth")) & pl.col("truth").is_not_null())
+        .select(QUESTION, "truth_group")
     )
-    effects = asked.filter(pl.col("kind") == "counterfactual").select(QUESTION, supported="supported_conclusion")
-    return pl.concat([categorical, effects])
 
 
 def required_conclusion() -> Finding:
-    """The graded answer concludes exactly the supported set, and calls it unresolved exactly where it has several members.
+    """The graded answer concludes exactly the supported set, and calls it unresolved exactly if it has several members.
 
+    Supported is the group that holds the truth, or the supported effects.
     A malformed probability or prediction of that answer neither excuses nor fails its conclusion.
     """
-    expected, given = pl.col("supported"), pl.col("conclusion")
+    kind, given = pl.col("kind_of_question"), pl.col("conclusion")
+    expected = (
+        pl.when(kind == "categorical").then("truth_group").when(kind == "counterfactual").then("supported_conclusion")
+    )
     same = same_set(given, expected).fill_null(value=False)
     frank = (pl.col("unresolved") == (expected.list.n_unique() > 1)).fill_null(value=False)
     known = expected.is_not_null()
     return Finding(
         fault=FAULT,
-        breach=reasons((~pl.col("answered").fill_null(value=False), "answer_missing"), (known & ~(same & frank), "conclusion_differs")),
+        breach=reasons(
+            (~pl.col("answered").fill_null(value=False), "answer_missing"),
+            (known & ~(same & frank), "conclusion_differs"),
+        ),
         gap=reasons((~known, "evidence_missing")),
     )
 

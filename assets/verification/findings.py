@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, finite
+from assets.assessments.evidence import KEY, finite, signless_zero
 from assets.contract import schema
 from assets.verification.contract import PredicateResults
 
 NOTHING = pl.lit(None, pl.Null)
+
 
 class Finding(NamedTuple):
     """One kind of predicate: why it does not pass, in order of precedence, and what was observed.
@@ -38,7 +39,9 @@ class Finding(NamedTuple):
 
 REASONS = Finding._fields[:4]
 OBSERVATIONS = Finding._fields[4:]
-IDENTITY = (*KEY, ROW, "part", "position", "kind", "predicate_id")
+PREDICATE = "predicate"
+"""Number of a predicate: attempts, and within one its predicates, in the order of the table."""
+IDENTITY = (*KEY, PREDICATE, "kind", "predicate_id")
 
 
 def reasons(*cases: tuple[pl.Expr, str]) -> pl.Expr:
@@ -85,22 +88,27 @@ def by_kind(findings: Mapping[str, Finding]) -> Finding:
 
 
 def judge(predicates: pl.LazyFrame, finding: Finding) -> pl.LazyFrame:
-    """Rows of `predicate_results` with `ROW`, `part` and `position`, from predicates beside their evidence.
+    """Rows of `predicate_results`, with their number, from predicates beside their evidence.
 
-    Known evidence decides first: a breach fails even where other evidence is missing.
+    Known evidence decides first: a breach fails even where other evidence is missing. A contract that contradicts
+    itself observes nothing.
     """
     types = schema(PredicateResults)
-    fault, unseen, breach, gap = REASONS
-    undecided = pl.col(fault).is_not_null() | pl.col(unseen).is_not_null()
+    fault, unseen, breach, gap = (pl.col(name) for name in REASONS)
     outcome = (
-        pl.when(undecided)
+        pl.when(fault.is_not_null() | unseen.is_not_null())
         .then(pl.lit("inconclusive"))
-        .when(pl.col(breach).is_not_null())
+        .when(breach.is_not_null())
         .then(pl.lit("fail"))
-        .when(pl.col(gap).is_not_null())
+        .when(gap.is_not_null())
         .then(pl.lit("inconclusive"))
         .otherwise(pl.lit("pass"))
     )
+
+    def observation(name: str) -> pl.Expr:
+        value = finite(signless_zero(pl.col(name))) if types[name].is_float() else pl.col(name)
+        return pl.when(fault.is_null()).then(value).alias(name)
+
     return predicates.select(
         *IDENTITY,
         *(getattr(finding, name).cast(pl.String).alias(name) for name in REASONS),
@@ -109,5 +117,5 @@ def judge(predicates: pl.LazyFrame, finding: Finding) -> pl.LazyFrame:
         *IDENTITY,
         outcome.alias("outcome"),
         pl.coalesce(REASONS).alias("reason"),
-        *(finite(pl.col(name)).alias(name) if types[name].is_float() else name for name in OBSERVATIONS),
+        *(observation(name) for name in OBSERVATIONS),
     )

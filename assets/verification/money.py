@@ -1,14 +1,13 @@
 """Predicates that aggregates of a trajectory decide: spending, cash, prices, and reaching the horizon.
 
-Each function is the finding of one kind, over a frame of task predicates beside `trajectory.facts` and
-`trajectory.first_breaches`. Cents are integers and compare exactly.
+Each function is the finding of one kind, over a frame of task predicates beside `trajectory.facts` and either
+`trajectory.first_breaches` or `trajectory.prices`. Cents are integers and compare exactly.
 """
 
 import polars as pl
 
 from assets.verification.findings import Finding, extremes, reasons
 
-KINDS = ("spending_budget", "cash_floor", "cash_bounds")
 NO_TRAJECTORY = reasons((pl.col("days").is_null(), "no_trajectory"))
 MIN, MAX = pl.col("min_cents"), pl.col("max_cents")
 REQUIRED_DAYS = pl.col("last_day") + 1

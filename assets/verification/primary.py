@@ -1,8 +1,8 @@
-"""Primary values: the one raw business outcome of an attempt, in its own unit. Values of different metrics never meet."""
+"""Primary values: the one raw business outcome of an attempt, in the unit of its metric."""
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, finite, ordered_sum
+from assets.assessments.evidence import KEY, finite, negated, ordered_sums
 from assets.rulesets.loader import RuleSet
 
 NET_CHANGES = {"net_cash": "cash_cents", "net_assets": "net_assets_cents"}
@@ -22,6 +22,7 @@ def primary_values(attempts: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
         gapless=pl.len() == day.max() + 1,
         margin=pl.when(day > 0).then(margin).sum(),
         margin_known=(margin.is_not_null() | (day == 0)).all(),
+        shortfall_known=pl.col("shortfall_units").is_not_null().all(),
         **{f"opening_{name}": pl.when(day == 0).then(value).max() for name, value in balances.items()},
         **{f"closing_{name}": value.max_by("day") for name, value in balances.items()},
     )
@@ -33,32 +34,28 @@ def primary_values(attempts: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
     closings = [
         pl.when(metric == name).then(pl.col(f"closing_{column}").cast(pl.Float64)) for name, column in CLOSINGS.items()
     ]
+    whole = pl.when(pl.col("gapless"))
     sums = [
-        pl.when((metric == "operating_margin") & pl.col("gapless") & pl.col("margin_known")).then(pl.col("margin").cast(pl.Float64)),
-        # 0 - 0 is +0, where a negation would give -0.
-        pl.when((metric == "recovery") & pl.col("gapless")).then(0.0 - pl.col("shortfall")),
+        whole.then(pl.when((metric == "operating_margin") & pl.col("margin_known")).then("margin").cast(pl.Float64)),
+        whole.then(
+            pl.when((metric == "recovery") & pl.col("shortfall_known")).then(negated(pl.col("shortfall_units")))
+        ),
     ]
+    shortfalls = ordered_sums(
+        days.select(*KEY, "day", "shortfall_units").join(attempts.filter(metric == "recovery"), on=KEY, how="semi"),
+        "shortfall_units",
+        by=KEY,
+        order="day",
+    )
     return (
         attempts.select(*KEY, "primary_metric")
         .join(facts, on=KEY)
-        .join(shortfalls(attempts.filter(metric == "recovery"), days), on=KEY, how="left")
+        .join(shortfalls, on=KEY, how="left")
         .select(
             *KEY,
             primary_value=finite(pl.coalesce(*changes, *closings, *sums)),
             net_assets_closing_cents="closing_net_assets_cents",
         )
-    )
-
-
-def shortfalls(attempts: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`KEY` and `shortfall`, the sum over all days in their order, of the given attempts; null where a day's is null."""
-    shortfall = pl.col("shortfall_units")
-    return (
-        days.select(*KEY, "day", shortfall)
-        .join(attempts.select(KEY), on=KEY, how="semi")
-        .group_by(KEY)
-        .agg(known=shortfall.is_not_null().all(), shortfall=ordered_sum("shortfall_units", "day"))
-        .select(*KEY, shortfall=pl.when("known").then("shortfall"))
     )
 
 

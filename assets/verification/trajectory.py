@@ -9,9 +9,7 @@ import polars as pl
 
 from assets.assessments.evidence import KEY, metric_value
 from assets.attempts.contract import DAY_METRICS, MAX_DAY
-
-PREDICATE = "predicate"
-"""Number of a constraint or objective of a scored attempt."""
+from assets.verification.findings import PREDICATE
 
 # A day rides in the low bits of the cents that it belongs to, so that one minimum finds the lowest value and the first
 # day that has it; 64 bits hold both, since |cents| <= 10^13 and days are at most `MAX_DAY`.
@@ -22,17 +20,21 @@ def facts(days: pl.LazyFrame) -> pl.LazyFrame:
     """One row per attempt that has a trajectory, by `KEY`.
 
     Columns: `days` present, `last_day`, `day_gap` (the days up to the last one are not exactly 0..last), `spent`, the
-    numbers of days whose spend, floor and cash are known, and the lowest cash inside a day (`floor_low`), the lowest and
-    the highest cash altogether, each with its first `_day`.
+    numbers of days whose spend, floor and cash are known, and the lowest cash inside a day (`floor_low`), the lowest
+    and the highest cash altogether, each with its first `_day`.
     """
-    found = daily_cash(days).group_by(KEY).agg(
-        days=pl.len().cast(pl.Int64),
-        last_day=pl.col("day").max(),
-        spent=pl.col("spend_cents").sum(),
-        spend_days=pl.col("spend_cents").count().cast(pl.Int64),
-        floor_days=pl.col("floor_low").count().cast(pl.Int64),
-        cash_days=pl.col("cash_known").sum().cast(pl.Int64),
-        **extreme_cents("floor_low", "cash_low", highest=["cash_high"]),
+    found = (
+        daily_cash(days)
+        .group_by(KEY)
+        .agg(
+            days=pl.len().cast(pl.Int64),
+            last_day=pl.col("day").max(),
+            spent=pl.col("spend_cents").sum(),
+            spend_days=pl.col("spend_cents").count().cast(pl.Int64),
+            floor_days=pl.col("floor_low").count().cast(pl.Int64),
+            cash_days=pl.col("cash_known").sum().cast(pl.Int64),
+            **extreme_cents("floor_low", "cash_low", highest=["cash_high"]),
+        )
     )
     return found.with_columns(
         *untagged("floor_low", "cash_low", highest=["cash_high"]), day_gap=pl.col("days") != pl.col("last_day") + 1
@@ -82,13 +84,13 @@ def first_breaches(broken: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def prices(declared: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`PREDICATE` and what the known prices say about a price bound.
+def prices(bounds: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
+    """`PREDICATE` and what the known prices say about each of the price bounds.
 
     Columns: `price_days` with a known price, the lowest and the highest price with the first `_day` of each, and
     `first_breach_day`.
     """
-    wanted = declared.filter(pl.col("kind") == "price_bounds").select(PREDICATE, *KEY, "min_cents", "max_cents")
+    wanted = bounds.select(PREDICATE, *KEY, "min_cents", "max_cents")
     cents = pl.col("prices").list.eval(pl.element().struct.field("cents"))
     outside = (pl.col("price_low") < pl.col("min_cents")) | (pl.col("price_high") > pl.col("max_cents"))
     return (
@@ -104,15 +106,15 @@ def prices(declared: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def named_days(declared: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
-    """`PREDICATE` and what the days say that an objective or a growth names: no row where no such day has a value.
+def named_days(named: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
+    """`PREDICATE` and what the days say that objectives and growths name: no row where no such day has a value.
 
     Of an objective's window: `known_days` with a value, `lowest` and `highest` with the first `_day` of each, and
     `first_outside`, the first day whose value is out of bounds. Of a growth: the values `base` and `end` of its days.
     """
     day, first, last, value = pl.col("day"), pl.col("from_day"), pl.col("to_day"), pl.col("value")
     # Every column here is copied to every day of the attempt, hence no strings.
-    wanted = declared.filter(pl.col("kind").is_in(["objective", "growth"])).select(
+    wanted = named.select(
         PREDICATE,
         *KEY,
         pl.col("metric").cast(pl.Enum(list(DAY_METRICS)), strict=False),

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, scored
+from assets.assessments.evidence import KEY, ROW, in_order, scored, signless_zero
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 from assets.verification.contract import Verifications
@@ -22,15 +22,14 @@ def verifications(
     values = primary_values(scored(attempts), trajectory_days)
     completed, verified = pl.col("outcome") == "completed", pl.col("class").is_in(["eligible", "ineligible"])
     return (
-        attempts.with_row_index(ROW)
+        in_order(attempts)
         .join(undecided(predicate_results), on=KEY, how="left")
         .join(values, on=KEY, how="left")
         .with_columns(
             pl.col("failed_predicates", "inconclusive_predicates").fill_null(pl.lit([], pl.List(pl.String))),
             primary_value=pl.when("has_evidence")
             .then("primary_value")
-            # Adding 0 makes +0 of a recorded -0.
-            .otherwise(pl.when(completed).then(pl.col("recorded_primary_value") + 0.0)),
+            .otherwise(pl.when(completed).then(signless_zero(pl.col("recorded_primary_value")))),
             basis=pl.when("has_evidence").then(pl.lit("recomputed")).otherwise(pl.lit("recorded")),
         )
         .with_columns(class_and_reason().struct.unnest())
@@ -66,12 +65,10 @@ def class_and_reason() -> pl.Expr:
     failed = pl.when(pl.col("outcome") != "completed").then(
         _classed(pl.col("outcome"), pl.coalesce("failure_kind", "outcome"))
     )
-    unfinished = pl.when(
-        (pl.col("shape") != "summary") & pl.col("finalization_status").ne_missing("completed")
-    ).then(_classed(pl.lit("inconclusive"), pl.lit("not_finalized")))
-    return pl.coalesce(
-        failed, unfinished, pl.when("has_evidence").then(_recomputed()).otherwise(_recorded())
+    unfinished = pl.when((pl.col("shape") != "summary") & pl.col("finalization_status").ne_missing("completed")).then(
+        _classed(pl.lit("inconclusive"), pl.lit("not_finalized"))
     )
+    return pl.coalesce(failed, unfinished, pl.when("has_evidence").then(_recomputed()).otherwise(_recorded()))
 
 
 def _recomputed() -> pl.Expr:

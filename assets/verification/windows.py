@@ -1,6 +1,7 @@
 """Predicates on the days that they name: objectives over a window, and growth between two days.
 
-Each function is the finding of one kind, over a frame of task predicates beside `trajectory.named_days`. A required day that is absent or null fails: the player had to reach it.
+Each function is the finding of one kind, over a frame of task predicates beside `trajectory.named_days`. A required
+day that is absent or null fails: the player had to reach it.
 """
 
 import polars as pl
@@ -24,18 +25,15 @@ def objective() -> Finding:
     lowest, highest = pl.col("lowest"), pl.col("highest")
     first, last = pl.col("from_day"), pl.col("to_day")
     required, observed = last - first + 1, pl.col("known_days").fill_null(0)
-    fault = reasons(
-        (~is_registered(), "unknown_metric"),
-        (first > last, "vacuous_contract"),
-        (lower.is_null() & upper.is_null(), "vacuous_contract"),
-        (lower > upper, "vacuous_contract"),
-    )
     return Finding(
-        fault=fault,
-        unseen=NO_TRAJECTORY,
-        breach=reasons(
-            (lowest < lower, "breach"), (highest > upper, "breach"), (observed < required, "value_missing")
+        fault=reasons(
+            (~is_registered(), "unknown_metric"),
+            (first > last, "vacuous_contract"),
+            (lower.is_null() & upper.is_null(), "vacuous_contract"),
+            (lower > upper, "vacuous_contract"),
         ),
+        unseen=NO_TRAJECTORY,
+        breach=reasons((lowest < lower, "breach"), (highest > upper, "breach"), (observed < required, "value_missing")),
         first_breach_day=pl.col("first_outside"),
         required_days=required,
         observed_days=observed,
@@ -58,9 +56,7 @@ def growth(rules: RuleSet) -> Finding:
     slack = rules.comparison.slack
     observed = base.is_not_null().cast(pl.Int64) + end.is_not_null().cast(pl.Int64)
     return Finding(
-        fault=reasons(
-            (~is_registered(), "unknown_metric"), (ratio.is_null() & delta.is_null(), "vacuous_contract")
-        ),
+        fault=reasons((~is_registered(), "unknown_metric"), (ratio.is_null() & delta.is_null(), "vacuous_contract")),
         unseen=NO_TRAJECTORY,
         breach=reasons(
             (base.is_null() | end.is_null(), "value_missing"),

@@ -30,18 +30,20 @@ def predicate_results(
     return per_rule_set(context, rule_sets, predicates.predicate_results, *evidence)
 
 
-@results_asset(Verifications, group="verification", code_version="1", by_day=("attempts", "trajectory_days"))
+@results_asset(
+    Verifications, group="verification", code_version="1", by_day=("attempts", "trajectory_days", "recorded_values")
+)
 def verifications(
     context: dg.AssetExecutionContext,
     rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
     attempts: pl.LazyFrame,
     trajectory_days: pl.LazyFrame,
     predicate_results: pl.LazyFrame,
+    recorded_values: pl.LazyFrame,
 ) -> pl.DataFrame:
     """The class of every attempt."""
-    rows = per_rule_set(
-        context, rule_sets, verdicts.verifications, attempts, trajectory_days, predicate_results
-    ).collect(engine="streaming")
+    known = (attempts, trajectory_days, predicate_results, recorded_values)
+    rows = per_rule_set(context, rule_sets, verdicts.verifications, *known).collect(engine="streaming")
     counts = rows.group_by("rules", "class").len().sort("rules", "class")
     context.add_output_metadata({f"class/{rules}/{class_}": count for rules, class_, count in counts.iter_rows()})
     return rows

@@ -47,6 +47,7 @@ class PredicateResults(Contract):
     required_days: int = column("Days that the window requires", nullable=True)
     observed_days: int = column("Days of the window that have a value", nullable=True)
     missing_days: int = column("Days of the window without a value", nullable=True)
+    position: int = column("Place among the attempt's predicates, from 0: constraints as declared, budgets, …", ge=0)
 
     class Config(Contract.Config):
         name = "predicate_results"

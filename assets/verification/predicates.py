@@ -53,7 +53,7 @@ def predicate_results(
             ]
         )
         .sort(PREDICATE)
-        .with_columns(rules=pl.lit(rules.id))
+        .with_columns(rules=pl.lit(rules.id), position=pl.int_range(pl.len()).over(KEY))
         .pipe(to_contract, PredicateResults)
     )
 

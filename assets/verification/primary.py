@@ -17,14 +17,13 @@ def primary_values(attempts: pl.LazyFrame, days: pl.LazyFrame) -> pl.LazyFrame:
     present. A missing input (no day 0 of a change, a null, a day gap of a sum) gives null.
     """
     day, margin = pl.col("day"), pl.col("operating_margin_cents")
-    balances = {name: pl.col(name) for name in (*NET_CHANGES.values(), *CLOSINGS.values())}
     facts = days.group_by(KEY).agg(
         gapless=pl.len() == day.max() + 1,
         margin=pl.when(day > 0).then(margin).sum(),
         margin_known=(margin.is_not_null() | (day == 0)).all(),
         shortfall_known=pl.col("shortfall_units").is_not_null().all(),
-        **{f"opening_{name}": pl.when(day == 0).then(value).max() for name, value in balances.items()},
-        **{f"closing_{name}": value.max_by("day") for name, value in balances.items()},
+        **{f"opening_{name}": pl.when(day == 0).then(name).max() for name in NET_CHANGES.values()},
+        **{f"closing_{name}": pl.col(name).max_by("day") for name in (*NET_CHANGES.values(), *CLOSINGS.values())},
     )
     metric = pl.col("primary_metric")
     changes = [

@@ -11,26 +11,32 @@ from assets.verification.primary import primary_unit, primary_values
 
 
 def verifications(
-    attempts: pl.LazyFrame, trajectory_days: pl.LazyFrame, predicate_results: pl.LazyFrame, rules: RuleSet
+    attempts: pl.LazyFrame,
+    trajectory_days: pl.LazyFrame,
+    predicate_results: pl.LazyFrame,
+    recorded_values: pl.LazyFrame,
+    rules: RuleSet,
 ) -> pl.LazyFrame:
     """One row per attempt, as `Verifications` declares it.
 
     A failed attempt is never scored. Of the others, finalization is the first gate; an evaluation summary has none by
     design. The verdict from evidence is a three-valued AND of the predicates and the primary value; without evidence it
-    is the recorded one.
+    is the recorded one, with the predicates that it recorded as not satisfied.
     """
     values = primary_values(scored(attempts), trajectory_days)
+    recorded = recorded_figures(attempts, recorded_values)
     completed, verified = pl.col("outcome") == "completed", pl.col("class").is_in(["eligible", "ineligible"])
     return (
         in_order(attempts)
-        .join(undecided(predicate_results), on=KEY, how="left")
+        .join(pl.concat([undecided(predicate_results), recorded], how="diagonal"), on=KEY, how="left")
         .join(values, on=KEY, how="left")
         .with_columns(
             pl.col("failed_predicates", "inconclusive_predicates").fill_null(pl.lit([], pl.List(pl.String))),
+            net_assets_closing_cents=pl.coalesce("net_assets_closing_cents_right", "net_assets_closing_cents"),
             primary_value=pl.when("has_evidence")
             .then("primary_value")
             .otherwise(pl.when(completed).then(signless_zero(pl.col("recorded_primary_value")))),
-            basis=pl.when("has_evidence").then(pl.lit("recomputed")).otherwise(pl.lit("recorded")),
+            basis=pl.when(pl.col("shape") == "full").then(pl.lit("recomputed")).otherwise(pl.lit("recorded")),
         )
         .with_columns(class_and_reason().struct.unnest())
         .with_columns(
@@ -45,18 +51,31 @@ def verifications(
 
 
 def undecided(predicate_results: pl.LazyFrame) -> pl.LazyFrame:
-    """`KEY` and the ids of the predicates that failed and that are inconclusive, in order of the rows."""
+    """`KEY` and the ids of the predicates that failed and that are inconclusive, each in their order."""
     outcome, id_ = pl.col("outcome"), pl.col("predicate_id")
     return (
-        predicate_results.select(*KEY, "outcome", "predicate_id")
-        .with_row_index("order")
-        .filter(outcome != "pass")
-        .sort("order")
+        predicate_results.filter(outcome != "pass")
+        .sort(*KEY, "position")
         .group_by(KEY)
         .agg(
             failed_predicates=id_.filter(outcome == "fail"),
             inconclusive_predicates=id_.filter(outcome == "inconclusive"),
         )
+    )
+
+
+def recorded_figures(attempts: pl.LazyFrame, recorded_values: pl.LazyFrame) -> pl.LazyFrame:
+    """`KEY` and what a completed attempt without evidence recorded of itself.
+
+    Columns: `failed_predicates`, the ids recorded as not satisfied, in order of id, and `net_assets_closing_cents`.
+    """
+    field, value = pl.col("field"), pl.col("value")
+    without = attempts.filter(pl.col("outcome") == "completed", ~pl.col("has_evidence"))
+    own = recorded_values.join(without.select(*KEY, recorded_in="uri"), on=[*KEY, "recorded_in"])
+    predicate = field.str.extract("^(?:constraint|objective):(?s)(.*)$", 1)
+    return own.group_by(KEY).agg(
+        failed_predicates=predicate.filter(predicate.is_not_null() & (value == 0)).unique().sort(),
+        net_assets_closing_cents=value.filter(field == "net_assets_closing").first().cast(pl.Int64),
     )
 
 

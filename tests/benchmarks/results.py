@@ -46,7 +46,7 @@ def score(tables: Tables) -> None:
         "predicate_results",
         predicate_results(attempts, days, layer["task_predicates"], layer["agreements"], *evidence, rules),
     )
-    verdicts = written("verifications", verifications(attempts, days, found, rules))
+    verdicts = written("verifications", verifications(attempts, days, found, recorded, rules))
     scores = written("assessment_scores", assessment_scores(attempts, days, *evidence, rules))
     worth = written("rewards", rewards(attempts, verdicts, recorded, rules))
     written("reconciliation", reconciliation(attempts, recorded, found, verdicts, scores, worth, rules))

@@ -33,7 +33,7 @@ GRAPH = {
         "answers",
         "branches",
     },
-    "verifications": {"attempts", "trajectory_days", "predicate_results"},
+    "verifications": {"attempts", "trajectory_days", "predicate_results", "recorded_values"},
     "assessment_scores": {"attempts", "trajectory_days", "questions", "answers", "branches"},
     "rewards": {"attempts", "verifications", "recorded_values"},
     "reconciliation": {

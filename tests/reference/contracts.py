@@ -168,7 +168,7 @@ def _objective(world: _World) -> Json:
         return window | rng.choice(
             (
                 {"metric": rng.choice(UNREGISTERED), "min": 1},
-                {"fromDay": end + 1, "toDay": end, "min": 0},
+                {"fromDay": 1, "toDay": 0, "min": 0},
                 {},
                 {"min": None, "max": None},
                 {"min": 2, "max": 1},

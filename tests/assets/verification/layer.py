@@ -121,7 +121,7 @@ def predicates(tables: Mapping[str, pl.LazyFrame], rules: RuleSet = V1) -> pl.Da
 def verdicts(tables: Mapping[str, pl.LazyFrame], rules: RuleSet = V1) -> pl.DataFrame:
     """The table `verifications`, proven to fulfil its contract."""
     found = predicates(tables, rules).lazy()
-    rows = verifications(tables["attempts"], tables["trajectory_days"], found, rules)
+    rows = verifications(tables["attempts"], tables["trajectory_days"], found, tables["recorded_values"], rules)
     return conform(Verifications, rows.collect(engine="streaming"))
 
 

@@ -18,6 +18,7 @@ from assets.attempts.precedence import resolve
 from assets.contract import Contract, empty, schema, table_name, to_contract
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
+from assets.landing.layout import NO_PARTITION
 from assets.landing.manifest import MANIFEST_COLUMNS, latest
 from assets.sources.documents import CANDIDATES, SIDE_FILES, Document, Limits
 from assets.sources.registry import DECODERS
@@ -61,9 +62,15 @@ class Decoded(NamedTuple):
 
 
 def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
-    """The current rows of `raw_artifacts` of these days, without content; what vanished stays as it last was."""
+    """The current rows of `raw_artifacts` of these days, without content; what vanished stays as it last was.
+
+    But for an object without a day of its own: when it is touched, it vanishes from one day and stands in another.
+    """
     held = tables.scan(RawArtifacts).filter(pl.col("landed_on").is_in(list(days)))
-    return latest(held.select(*MANIFEST_COLUMNS, *FETCH_DETAIL).filter(~pl.col("vanished"))).collect(engine="streaming")
+    rows = held.select(*MANIFEST_COLUMNS, *FETCH_DETAIL)
+    vanished = latest(rows).filter("vanished").select("uri", "landed_on", fetch_reason=pl.lit(NO_PARTITION))
+    found = latest(rows.filter(~pl.col("vanished"))).join(vanished, on=vanished.collect_schema().names(), how="anti")
+    return found.collect(engine="streaming")
 
 
 def unfetched(rows: pl.DataFrame) -> pl.DataFrame:

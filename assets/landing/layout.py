@@ -11,6 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 DATE = "{date}"
+NO_PARTITION = "no_partition"
 READ_SUFFIXES = (".json", ".jsonl")
 """Only these objects are ever read."""
 
@@ -83,7 +84,7 @@ def place(listing: pl.DataFrame, where: Pattern, first: dt.date, last: dt.date) 
     return listing.with_columns(
         source=pl.lit(where.source),
         landed_on=pl.when(valid).then(on).otherwise(modified_on),
-        fetch_reason=pl.when(valid & pl.col("utf8")).then(pl.lit(None, pl.String)).otherwise(pl.lit("no_partition")),
+        fetch_reason=pl.when(valid & pl.col("utf8")).then(pl.lit(None, pl.String)).otherwise(pl.lit(NO_PARTITION)),
         fetch_detail=pl.when(~pl.col("utf8"))
         .then(pl.lit("the name is not UTF-8"))
         .when(~valid)

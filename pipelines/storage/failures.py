@@ -43,6 +43,7 @@ ADVICE = {
 }
 LOCAL_CONFIGURATION = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 LOCAL_FAILURE = re.compile(r'Os \{ code: (?P<code>\d+), kind: \w+, message: "(?P<message>[^"]*)"')
+NO_SPACE = "No space left on device"
 UNREACHABLE = re.compile(r"connect|resolve|dns error", re.IGNORECASE)
 TRANSIENT = re.compile(
     UNREACHABLE.pattern + r"|timed? ?out|SlowDown|Throttl|reduce your request rate|InternalError|Service ?Unavailable"
@@ -82,6 +83,8 @@ def explained(error: BaseException, where: str, options: StoreOptions) -> StoreE
     shown = redact(text, options)
     if len(shown) > SHOWN_CHARACTERS:
         shown = f"{shown[: SHOWN_CHARACTERS // 2]} ... {shown[-SHOWN_CHARACTERS // 2 :]}"
+    if NO_SPACE in text:
+        return StoreUnavailableError(f"{where}: {NO_SPACE}; free some and run it again")
     if UNREACHABLE.search(text):
         endpoint = options.object_store.get("aws_endpoint")
         advice = "check AWS_ENDPOINT_URL and the network" if endpoint else "check the network"

@@ -14,6 +14,8 @@ from typing import Self
 
 import polars as pl
 
+from pipelines.storage.errors import StoreUnavailableError
+
 
 @dataclass(frozen=True)
 class Spool:
@@ -22,9 +24,18 @@ class Spool:
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="scorehouse-")))
 
     def write(self, name: str, part: str, frame: pl.DataFrame) -> None:
-        """Keep a frame as one part of those of that name; one without rows leaves no file."""
-        if not frame.is_empty():
+        """Keep a frame as one part of those of that name; one without rows leaves no file.
+
+        Raises:
+            StoreUnavailableError: the disk is full or fails.
+        """
+        if frame.is_empty():
+            return
+        try:
             frame.write_ipc(self.folder / f"{name}.{part}.arrow", compression="uncompressed")
+        except OSError as error:
+            told = f"{self.folder}: cannot hold what waits for the tables: {error.strerror or error}"
+            raise StoreUnavailableError(f"{told}; free space there or set TMPDIR") from None
 
     def scan(self, name: str, schema: Mapping[str, pl.DataType]) -> pl.LazyFrame:
         """All parts of that name in their order; an empty frame of `schema` where there is none."""

@@ -1,6 +1,7 @@
 """Runs after the first: nothing is fetched twice, and exactly what changed is fetched again or flagged."""
 
 import dataclasses
+import datetime as dt
 import os
 import signal
 from pathlib import Path
@@ -89,6 +90,15 @@ def test_a_raised_limit_lets_in_what_was_too_large(where: Settings, tmp_path: Pa
     assert (ran(where).fetched, ran(limited).fetched) == (1, 0)
     assert rows(where, "quarantine").is_empty()
     assert "worldseq:large" in rows(where, "attempts")["attempt_id"].to_list()
+
+
+def test_a_stray_object_is_one_row_of_quarantine_however_often_it_is_touched(where: Settings, tmp_path: Path) -> None:
+    write(tmp_path, {"worldseq/stray.json": b"{}"})
+    for day in (20, 21, 22):
+        noon = dt.datetime(2026, 11, day, 12, tzinfo=dt.UTC)
+        os.utime(tmp_path / "artifacts/worldseq/stray.json", (noon.timestamp(), noon.timestamp()))
+        ran(where)
+        assert rows(where, "quarantine").select("reason", "landed_on").rows() == [("no_partition", noon.date())]
 
 
 def test_an_interrupted_run_ends_at_once_and_the_next_one_goes_on(where: Settings, tmp_path: Path) -> None:

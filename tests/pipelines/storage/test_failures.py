@@ -100,3 +100,12 @@ def test_only_storage_errors_are_explained() -> None:
     with pytest.raises(StoreUnavailableError) as caught, explaining("here", OPTIONS):
         raise TimeoutError
     assert caught.value.__suppress_context__
+
+
+def test_a_full_disk_is_told_as_such() -> None:
+    error = OSError(
+        "Generic LocalFileSystem error : Unable to copy data to file : No space left on device (os error 28)"
+    )
+    assert str(explained(error, "/t/rewards: cannot commit", OPTIONS)) == (
+        "/t/rewards: cannot commit: No space left on device; free some and run it again"
+    )

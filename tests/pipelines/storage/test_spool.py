@@ -1,7 +1,11 @@
 """The spool keeps parts in order and leaves nothing behind."""
 
-import polars as pl
+from pathlib import Path
 
+import polars as pl
+import pytest
+
+from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.spool import Spool
 
 SCHEMA = {"a": pl.Int64()}
@@ -27,3 +31,9 @@ def test_nothing_is_left_behind() -> None:
     with Spool() as spool:
         spool.write("attempts", "0", pl.DataFrame({"a": [1]}))
     assert not spool.folder.exists()
+
+
+def test_a_full_disk_is_told_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "attempts.0.arrow").symlink_to("/dev/full")
+    with pytest.raises(StoreUnavailableError, match=r"No space left on device.*set TMPDIR"):
+        Spool(tmp_path).write("attempts", "0", pl.DataFrame({"a": [1]}))

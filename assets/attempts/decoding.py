@@ -100,9 +100,9 @@ class Part(NamedTuple):
 def read_batch(tables: TableStore, rows: pl.DataFrame) -> list[Document]:
     """The given rows of one landed batch, with their bytes."""
     key = rows.select("landed_on", "batch").row(0, named=True)
-    stored = tables.scan(RawArtifacts, [key]).select(Document._fields)
-    chosen = stored.join(rows.lazy().select("uri"), on="uri", how="semi").collect(engine="streaming").sort("uri")
-    return [Document(*row) for row in chosen.iter_rows()]
+    stored = tables.scan(RawArtifacts, [key]).select(Document._fields).collect(engine="streaming")
+    wanted = set(rows["uri"])
+    return sorted((Document(*row) for row in stored.iter_rows() if row[0] in wanted), key=lambda one: one.uri)
 
 
 def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spool: Spool) -> Part:

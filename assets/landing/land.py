@@ -44,7 +44,7 @@ class Store(Protocol):
         """Folders and objects directly below `prefix`."""
 
     def list_objects(self, prefix: str) -> Sequence[Any]:
-        """Every object below `prefix`: uri, key, etag, size_bytes, last_modified, utf8."""
+        """Every object below `prefix`: uri, key, etag, size_bytes, modified_us, utf8."""
 
     def fetch(self, objects: Sequence[Any], limit_bytes: int | None = None) -> Sequence[Any]:
         """The bytes of each object, or the reason why not: uri, content, reason, detail."""
@@ -153,9 +153,7 @@ def days_in_store(store: Store, wanted: Pass) -> list[dt.date]:
 
 
 def _placed(objects: Sequence[Any], where: Pattern, wanted: Pass) -> pl.DataFrame:
-    # A name that is not UTF-8 fits in no column; such an object is never fetched, so its key may be an escaped one.
-    storable = [item if item.utf8 else item._replace(key=_escaped(item.key)) for item in objects]
-    columns: Sequence[Sequence[Any]] = list(zip(*storable, strict=True)) or [()] * len(LISTING_SCHEMA)
+    columns: Sequence[Sequence[Any]] = list(zip(*objects, strict=True)) or [()] * len(LISTING_SCHEMA)
     frame = pl.DataFrame(dict(zip(LISTING_SCHEMA, columns, strict=True)), schema=LISTING_SCHEMA)
     return _limited(place(frame, where, wanted.first_day, wanted.now.date()), wanted.max_object_bytes)
 
@@ -168,10 +166,6 @@ def _limited(placed: pl.DataFrame, most: int) -> pl.DataFrame:
         fetch_reason=beyond.then(pl.lit(TOO_LARGE)).otherwise("fetch_reason"),
         fetch_detail=beyond.then(told).otherwise("fetch_detail"),
     )
-
-
-def _escaped(key: str) -> str:
-    return key.encode("utf-8", "backslashreplace").decode()
 
 
 def _is_partition(folder: str, wanted: Pass) -> bool:
@@ -244,29 +238,20 @@ def land(
 def rows_of(store: Store, batch: Batch, wanted: Pass) -> pl.DataFrame:
     """The rows of `raw_artifacts` that one batch becomes: content, or the reason why there is none."""
     placed = batch.objects
-    readable = placed.filter(pl.col("fetch_reason").is_null())
-    got = store.fetch(_objects(readable), wanted.max_object_bytes)
-    contents = [item.content for item in got]
-    arrived = pl.DataFrame(
-        {
-            "uri": readable["uri"],
-            "content": pl.Series(contents, dtype=pl.Binary),
-            "sha256": pl.Series([c if c is None else hashlib.sha256(c).hexdigest() for c in contents], dtype=pl.String),
-            "reason": pl.Series([item.reason for item in got], dtype=pl.String),
-            "detail": pl.Series([item.detail for item in got], dtype=pl.String),
-        }
-    )
-    return (
-        placed.join(arrived, on="uri", how="left", maintain_order="left")
-        .with_columns(
-            batch=pl.lit(batch.id),
-            ingested_at=pl.lit(wanted.now).cast(pl.Datetime("us", "UTC")),
-            vanished=pl.lit(value=False),
-            fetch_reason=pl.coalesce("fetch_reason", "reason"),
-            fetch_detail=pl.coalesce("fetch_detail", "detail"),
-        )
-        .select(list(schema(RawArtifacts)))
-    )
+    readable = placed["fetch_reason"].is_null()
+    answers = iter(store.fetch(_objects(placed.filter(readable)), wanted.max_object_bytes))
+    got = [next(answers) if wanted_ else None for wanted_ in readable]
+    contents = [one and one.content for one in got]
+    digests = [None if content is None else hashlib.sha256(content).hexdigest() for content in contents]
+    return placed.with_columns(
+        pl.Series("content", contents, dtype=pl.Binary),
+        pl.Series("sha256", digests, dtype=pl.String),
+        batch=pl.lit(batch.id),
+        ingested_at=pl.lit(wanted.now).cast(pl.Datetime("us", "UTC")),
+        vanished=pl.lit(value=False),
+        fetch_reason=pl.coalesce("fetch_reason", pl.Series([one and one.reason for one in got], dtype=pl.String)),
+        fetch_detail=pl.coalesce("fetch_detail", pl.Series([one and one.detail for one in got], dtype=pl.String)),
+    ).select(list(schema(RawArtifacts)))
 
 
 def _objects(frame: pl.DataFrame) -> list[Any]:
@@ -280,7 +265,7 @@ class Listed(NamedTuple):
     key: str
     etag: str
     size_bytes: int
-    last_modified: dt.datetime
+    modified_us: int
     utf8: bool
 
 

@@ -20,7 +20,7 @@ LISTING_SCHEMA: dict[str, pl.DataType] = {
     "key": pl.String(),
     "etag": pl.String(),
     "size_bytes": pl.Int64(),
-    "last_modified": pl.Datetime("us", "UTC"),
+    "modified_us": pl.Int64(),
     "utf8": pl.Boolean(),
 }
 
@@ -66,11 +66,12 @@ def default_patterns(sources: Iterable[str], configured: Mapping[str, str] | Non
 def place(listing: pl.DataFrame, where: Pattern, first: dt.date, last: dt.date) -> pl.DataFrame:
     """Source and landing day of each object that is read; the others are left out.
 
-    Adds `source`, `landed_on`, `fetch_reason`, `fetch_detail`. An object of a dated pattern under no valid date from
-    `first` to `last`, or whose name is not UTF-8, has the reason `no_partition` and stands in the partition of its
-    last-modified day.
+    Adds `last_modified`, `source`, `landed_on`, `fetch_reason`, `fetch_detail`. An object of a dated pattern under no
+    valid date from `first` to `last`, or whose name is not UTF-8, has the reason `no_partition` and stands in the
+    partition of its last-modified day.
     """
-    modified_on = pl.col("last_modified").dt.date().clip(first, last)
+    modified = pl.col("modified_us").cast(pl.Datetime("us", "UTC"))
+    modified_on = modified.dt.date().clip(first, last)
     listing = listing.filter(pl.any_horizontal(pl.col("key").str.ends_with(suffix) for suffix in READ_SUFFIXES))
     if not where.dated:
         on: pl.Expr = modified_on
@@ -82,6 +83,7 @@ def place(listing: pl.DataFrame, where: Pattern, first: dt.date, last: dt.date) 
         found = pl.col("key").str.slice(len(where.prefix)).str.split("/").list.first()
         valid = on.is_between(first, last).fill_null(value=False)
     return listing.with_columns(
+        last_modified=modified,
         source=pl.lit(where.source),
         landed_on=pl.when(valid).then(on).otherwise(modified_on),
         fetch_reason=pl.when(valid & pl.col("utf8")).then(pl.lit(None, pl.String)).otherwise(pl.lit(NO_PARTITION)),

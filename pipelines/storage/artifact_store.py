@@ -18,7 +18,7 @@ import tenacity
 
 from pipelines.storage.failures import explaining, is_transient
 from pipelines.storage.local_objects import LocalObjects
-from pipelines.storage.objects import FailureReason, Fetched, Level, ObjectInfo, Objects, from_nanoseconds, too_large
+from pipelines.storage.objects import FailureReason, Fetched, Level, ObjectInfo, Objects, microseconds, too_large
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.s3_objects import S3Objects
 
@@ -135,7 +135,7 @@ class MemoryObjects:
     def _info(self, entry: dict[str, object]) -> ObjectInfo:
         name, size, created = str(entry["name"]), int(str(entry["size"])), float(str(entry["created"]))
         key = name.removeprefix(f"{self.root}/")
-        modified = from_nanoseconds(round(created * 1e6) * 1000)
+        modified = microseconds(round(created * 1e6) * 1000)
         return ObjectInfo(f"memory:/{self.root}/{key}", key, f"{created!r}-{size}", size, modified)
 
     def _read(self, info: ObjectInfo, limit_bytes: int | None) -> Fetched:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.storage.objects import Fetched, Level, ObjectInfo, from_nanoseconds, too_large
+from pipelines.storage.objects import Fetched, Level, ObjectInfo, microseconds, too_large
 
 READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # a pipe in a file's place must not block
 CHUNK_BYTES = 2**20
@@ -85,7 +85,7 @@ class LocalObjects:
                     modified, size = status.st_mtime_ns, status.st_size
                     # The inode tells apart a file that was replaced by one of the same size and time.
                     etag = f"{modified:x}-{size:x}-{status.st_ino:x}"
-                    yield ObjectInfo(uri, key, etag, size, from_nanoseconds(modified), utf8)
+                    yield ObjectInfo(uri, key, etag, size, microseconds(modified), utf8)
 
     def _read(self, info: ObjectInfo, limit_bytes: int | None) -> Fetched:
         try:

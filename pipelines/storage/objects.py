@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 FailureReason = Literal["vanished", "forbidden", "unreadable", "too_large"]
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST_US, LATEST_US = -62_135_596_800_000_000, 253_402_300_799_999_999  # the years 1 to 9999
 
 
 class ObjectInfo(NamedTuple):
@@ -20,8 +21,13 @@ class ObjectInfo(NamedTuple):
     key: str  # path below the root with "/"; bytes of a local name that are not UTF-8 are escaped as `\\xff`
     etag: str  # changes whenever the content does
     size_bytes: int
-    last_modified: datetime  # UTC
+    modified_us: int  # microseconds since 1970, UTC
     utf8: bool = True  # false where the key had to be escaped; such an object cannot be fetched
+
+    @property
+    def last_modified(self) -> datetime:
+        """When it was last modified, UTC."""
+        return EPOCH + timedelta(microseconds=self.modified_us)
 
 
 class Fetched(NamedTuple):
@@ -56,12 +62,9 @@ class Objects(Protocol):
         """The bytes of `objects`, in their order."""
 
 
-def from_nanoseconds(nanoseconds: int) -> datetime:
-    """The UTC time of a count since 1970, to the microsecond; outside of what a datetime holds, its limit."""
-    try:
-        return EPOCH + timedelta(microseconds=nanoseconds // 1000)
-    except OverflowError:
-        return datetime.max.replace(tzinfo=UTC) if nanoseconds > 0 else datetime.min.replace(tzinfo=UTC)
+def microseconds(nanoseconds: int) -> int:
+    """A count of nanoseconds since 1970 in microseconds, no further than a datetime reaches."""
+    return min(max(nanoseconds // 1000, EARLIEST_US), LATEST_US)
 
 
 def too_large(uri: str, size_bytes: int, limit_bytes: int) -> Fetched:

@@ -8,7 +8,7 @@ request is retried here, where s3fs would give up at a first 5xx answer. Not her
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import fsspec
@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 from fsspec.asyn import sync
 
 from pipelines.storage.failures import ADVICE, is_transient
-from pipelines.storage.objects import Fetched, Level, ObjectInfo, too_large
+from pipelines.storage.objects import EPOCH, Fetched, Level, ObjectInfo, too_large
 from pipelines.storage.options import StoreOptions
 
 VANISHED = ("NoSuchKey", "NoSuchVersion", "NotFound", "404")
@@ -97,7 +97,7 @@ class S3Objects:
         for entry in page.get("Contents", ()):
             if not entry["Key"].endswith("/"):
                 uri = f"s3://{self.bucket}/{entry['Key']}"
-                etag, modified = entry["ETag"].strip('"'), entry["LastModified"].astimezone(UTC)
+                etag, modified = entry["ETag"].strip('"'), (entry["LastModified"] - EPOCH) // timedelta(microseconds=1)
                 yield ObjectInfo(uri, entry["Key"][len(root) :], etag, entry["Size"], modified)
 
     async def _fetched(self, objects: Sequence[ObjectInfo], limit_bytes: int | None) -> list[Fetched]:

@@ -17,7 +17,7 @@ def placed(key: str, text: str | None = None, *, utf8: bool = True) -> pl.DataFr
         "key": [key],
         "etag": ["e"],
         "size_bytes": [1],
-        "last_modified": [MODIFIED],
+        "modified_us": [round(MODIFIED.timestamp() * 1e6)],
         "utf8": [utf8],
     }
     return place(pl.DataFrame(row, schema=LISTING_SCHEMA), pattern("worldseq", text), FIRST, LAST)

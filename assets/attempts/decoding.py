@@ -6,6 +6,8 @@ No object storage is read: a day is decoded again from `raw_artifacts` alone.
 """
 
 import datetime as dt
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -46,19 +48,20 @@ class Decoded(NamedTuple):
     documents: int
     identical_copies: int
     quarantined: dict[str, int]
+    fingerprint: str
 
-    def metadata(self, name: str) -> dict[str, int]:
-        """What the UI shows beside the table `name`."""
+    def metadata(self, name: str) -> dict[str, int | str]:
+        """What the UI shows, and the commit notes, beside the table `name`."""
+        told: dict[str, int | str] = {"input_fingerprint": self.fingerprint}
         if name == table_name(Quarantine):
-            return {f"quarantined/{reason}": count for reason, count in self.quarantined.items()}
+            told |= {f"quarantined/{reason}": count for reason, count in self.quarantined.items()}
         if name == table_name(Attempts):
-            quarantined = sum(self.quarantined.values())
-            return {
+            told |= {
                 "documents": self.documents,
                 "identical_copies": self.identical_copies,
-                "quarantined": quarantined,
+                "quarantined": sum(self.quarantined.values()),
             }
-        return {}
+        return told
 
 
 def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
@@ -71,6 +74,17 @@ def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
     vanished = latest(rows).filter("vanished").select("uri", "landed_on", fetch_reason=pl.lit(NO_PARTITION))
     found = latest(rows.filter(~pl.col("vanished"))).join(vanished, on=vanished.collect_schema().names(), how="anti")
     return found.collect(engine="streaming")
+
+
+def fingerprint(rows: pl.DataFrame) -> str:
+    """What was decoded, as JSON: per day a digest of the uri and content of every current object."""
+    digests = {}
+    for (day,), objects in sorted(rows.partition_by("landed_on", as_dict=True).items()):
+        digest = hashlib.sha256()
+        for uri, content, reason in objects.sort("uri").select("uri", "sha256", "fetch_reason").iter_rows():
+            digest.update(json.dumps([uri, content, reason]).encode())
+        digests[str(day)] = digest.hexdigest()[:16]
+    return json.dumps(digests)
 
 
 def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
@@ -150,7 +164,7 @@ def decode(
         done += part.documents
         if progress:
             progress("decoding", done, readable.height)
-    return _resolved(spool, candidates, side_files, quarantine, documents=rows.height)
+    return _resolved(spool, candidates, side_files, quarantine, rows)
 
 
 def _resolved(
@@ -158,7 +172,7 @@ def _resolved(
     candidates: Sequence[pl.DataFrame],
     side_files: Sequence[pl.DataFrame],
     quarantine: Sequence[pl.DataFrame],
-    documents: int,
+    rows: pl.DataFrame,
 ) -> Decoded:
     """The tables that the winners leave, and the quarantine with the losers."""
     told = _stacked(candidates, CANDIDATES)
@@ -183,9 +197,10 @@ def _resolved(
     counts = refused.group_by("stage", "reason").len().sort("stage", "reason")
     return Decoded(
         tables,
-        documents=documents,
+        documents=rows.height,
         identical_copies=int(winners["identical_copies"].sum()),
         quarantined={f"{stage}/{reason}": count for stage, reason, count in counts.iter_rows()},
+        fingerprint=fingerprint(rows),
     )
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime as dt
+import json
 import os
 import signal
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import dagster as dg
 import polars as pl
 import pytest
+from deltalake import DeltaTable
 
+from assets.rulesets.loader import load_all
 from pipelines.run import run
 from pipelines.settings import Settings
 from tests.integration.hostile import DAY, full, text
@@ -128,3 +131,23 @@ def test_names_that_look_alike_stay_apart(where: Settings, tmp_path: Path) -> No
     assert [step for step in told if step[0] == "decoding"][-1] == ("decoding", 5, 5)
     assert ran(where).fetched == 0
     assert differing(before, everything(where)) == []
+
+
+def noted(where: Settings, table: str) -> dict[str, str]:
+    """What the newest commit of a table says of itself."""
+    newest = DeltaTable(f"{where.tables}/{table}").history(1)[0]
+    return {name: str(value) for name, value in newest.items()}
+
+
+def test_a_commit_says_what_it_was_made_of(where: Settings, tmp_path: Path) -> None:
+    first = noted(where, "attempts")
+    assert first["code_version"] == "1"
+    assert first["run_id"] != "None"
+    assert json.loads(first["input_fingerprint"]).keys() == {DAY}
+    assert noted(where, "verifications")["rule_set_digest/v1"] == load_all()["v1"].digest
+    ran(where)
+    again = noted(where, "attempts")
+    assert (again["input_fingerprint"], again["run_id"] == first["run_id"]) == (first["input_fingerprint"], False)
+    write(tmp_path, {f"worldseq/{DAY}/a1.json": text(full("a1", usage=None))})
+    ran(where)
+    assert noted(where, "attempts")["input_fingerprint"] != first["input_fingerprint"]

@@ -41,6 +41,11 @@ def number(part: pl.Expr | None = None) -> pl.Expr:
     return (row if part is None else row + part) * POSITIONS + pl.col("position")
 
 
+def attempt_of(number_: pl.Expr) -> pl.Expr:
+    """The `ROW` of the attempt that a numbered member belongs to: a cheaper group than the strings of its key."""
+    return number_.floordiv(LISTS * POSITIONS)
+
+
 def numbered(table: pl.LazyFrame, name: str, attempts: pl.LazyFrame, part: pl.Expr | None = None) -> pl.LazyFrame:
     """The rows of `table` that belong to the given attempts, with their `ROW`, and a number of their own as `name`.
 

@@ -71,7 +71,9 @@ class Attempts(Contract):
     recorded_primary_value: float = column("`primaryValue` as recorded, in the metric's unit", nullable=True)
     unknown_answers: int = column("Answers to questions that the task does not ask: ignored", ge=0)
     unknown_evidence: int = column("Evidence for questions that the task does not ask: ignored", ge=0)
-    identical_copies: int = column("Further copies of this document with the same content, landed on this day", ge=0)
+    identical_copies: int = column(
+        "Documents of this day about this attempt that repeat another one's shape and content", ge=0
+    )
 
     class Config(Contract.Config):
         name = "attempts"

@@ -58,12 +58,14 @@ def order_by() -> str:
 def resolve(candidates: pl.DataFrame, recorded_values: pl.DataFrame, side_files: pl.DataFrame) -> Resolution:
     """The winner per attempt and landing day; the others by what they add.
 
-    Of one shape and content, one stays, and the winner counts its copies. Of the others, one of the winner's shape,
+    Of one shape and content, one stays; the winner counts the copies of all. Of the others, one of the winner's shape,
     or with a recorded figure that is not the winner's, is superseded; all keep their recorded values.
     """
     ranked = candidates.pipe(_best_first)
     kept = ranked.unique([*SAME_ATTEMPT, "shape", "digest"], keep="first", maintain_order=True)
-    copies = ranked.group_by(*SAME_ATTEMPT, "shape", "digest").agg(identical_copies=pl.len().cast(pl.Int64) - 1)
+    copies = ranked.group_by(SAME_ATTEMPT).agg(
+        identical_copies=pl.len().cast(pl.Int64) - pl.struct("shape", "digest").n_unique().cast(pl.Int64)
+    )
     attempts = kept.filter(pl.col("attempt_id").is_not_null())
     winners = attempts.unique(SAME_ATTEMPT, keep="first", maintain_order=True)
     losers = attempts.join(winners, on="document", how="anti").join(
@@ -71,7 +73,7 @@ def resolve(candidates: pl.DataFrame, recorded_values: pl.DataFrame, side_files:
     )
     attached = _attached(side_files, candidates)
     return Resolution(
-        winners.join(copies, on=[*SAME_ATTEMPT, "shape", "digest"]).select("document", "identical_copies"),
+        winners.join(copies, on=SAME_ATTEMPT).select("document", "identical_copies"),
         pl.concat([kept.select("document", "attempt_id"), _with_main(attached).select("document", "attempt_id")]),
         pl.concat([_superseded(losers, recorded_values), _without_main(attached)]),
     )

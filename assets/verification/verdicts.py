@@ -112,6 +112,8 @@ def _recorded() -> pl.Expr:
         .then(_classed(pl.lit("eligible"), pl.lit(None, pl.String)))
         .when(verified & ~eligible)
         .then(_classed(pl.lit("ineligible"), pl.lit("recorded_ineligible")))
+        .when(verified)
+        .then(_classed(pl.lit("inconclusive"), pl.lit("eligible_not_recorded")))
         .otherwise(_classed(pl.lit("inconclusive"), pl.lit("recorded_unverified")))
     )
 

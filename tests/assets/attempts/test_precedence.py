@@ -100,6 +100,14 @@ def test_an_identical_copy_leaves_nothing_but_a_count() -> None:
     assert decoded.frames["attempts"].height == 4
 
 
+def test_copies_of_losers_count_too() -> None:
+    other = changed("attempt.repeat", 2, CASE)
+    assert winner(document({"cases": [CASE, CASE, CASE, other]})) == ("a.json", 2)
+    assert winner(
+        document(FULL, "a.json"), document(FULL, "b.json"), *(document(FINALIZER, f"{name}.json") for name in "cde")
+    ) == ("b.json", 3)
+
+
 def test_another_content_of_the_winners_shape_is_superseded() -> None:
     first, second = document(FULL, "a.json"), document(changed("note", 1), "b.json")
     assert superseded(first, second) == [

@@ -78,7 +78,7 @@ RECORDED = {"has_evidence": False, "shape": "harbor", "recorded_primary_value": 
         ({"recorded_verified": True, "recorded_eligible": False}, "ineligible", "recorded_ineligible"),
         ({"recorded_verified": False, "recorded_eligible": True}, "inconclusive", "recorded_unverified"),
         ({"recorded_verified": None, "recorded_eligible": True}, "inconclusive", "recorded_unverified"),
-        ({"recorded_verified": True, "recorded_eligible": None}, "inconclusive", "recorded_unverified"),
+        ({"recorded_verified": True, "recorded_eligible": None}, "inconclusive", "eligible_not_recorded"),
         (
             {"recorded_verified": True, "recorded_eligible": True, "finalization_status": None},
             "inconclusive",

@@ -120,18 +120,16 @@ class _Column(NamedTuple):
 
 
 def _add_rows(figures: list[Figure], part: str, rows: Any, key: str, columns: Sequence[_Column]) -> None:
-    """The figures of a list's rows, named by their key, else by their position."""
+    """The figures of a list's rows, named by their key; a row without a readable one is nonsense at its position."""
     if not isinstance(rows, list):
         if rows is not None:
             figures.append((part, *_unreadable(rows)))
         return
     for position, row in enumerate(rows):
-        if not isinstance(row, dict):
+        name = row.get(key) if isinstance(row, dict) else None
+        if not isinstance(name, str):
             figures.append((f"{columns[0].prefix}[{position}]", *_unreadable(row)))
             continue
-        name = row.get(key)
-        if not isinstance(name, str):
-            name = f"[{position}]"
         for prefix, members, reading in columns:
             value = _first(row, members)
             if value is not _ABSENT:

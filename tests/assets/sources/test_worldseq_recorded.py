@@ -79,7 +79,16 @@ def test_the_totals_of_a_summary_belong_to_no_attempt() -> None:
         ("verification.primaryMetric", '"fame"', [("primary_metric", None, "unreadable", '"fame"')]),
         ("verification.constraints", "{}", [("constraints", None, "unreadable", "{}")]),
         ("verification.constraints.0", "3", [("constraint:[0]", None, "unreadable", "3")]),
-        ("verification.constraints.0.id", "null", [("constraint:[0]", 1.0, "boolean", None)]),
+        (
+            "verification.constraints.0.id",
+            "null",
+            [("constraint:[0]", None, "unreadable", '{"id":null,"satisfied":true}')],
+        ),
+        (
+            "verification.assessments.0.questionId",
+            "7",
+            [("score:[0]", None, "unreadable", '{"questionId":7,"score":0.96,"groupBrier":0.04}')],
+        ),
         ("verification.business", "7", [("business", None, "unreadable", "7")]),
         (
             "verification.business.objectives.0.worstValue",

@@ -85,12 +85,12 @@ def _trajectory(found: list[Attempt], start: int) -> tuple[list[Attempt], Days, 
 
 
 def _pieces(document: Document) -> Sequence[Piece]:
-    """The object itself, or its lines; blank lines are none."""
+    """The object itself, or its lines; blank lines are none, and how a line ends is no part of it."""
     content = document.content
     if not document.uri.endswith(".jsonl") or not content.strip():
         return (Piece(document, content),)
     lines = enumerate(content.split(b"\n"), start=1)
-    return [Piece(document, line, f"line {number}") for number, line in lines if line.strip()]
+    return [Piece(document, line.rstrip(), f"line {number}") for number, line in lines if line.strip()]
 
 
 def _read(piece: Piece, max_depth: int) -> Sequence[Reading]:

@@ -108,6 +108,13 @@ def test_copies_of_losers_count_too() -> None:
     ) == ("b.json", 3)
 
 
+def test_lines_that_end_otherwise_are_copies_all_the_same() -> None:
+    line = as_bytes(FULL)
+    lines = document(line + b"\r\n" + line + b" \n" + line, "a.jsonl")
+    assert winner(lines) == ("a.jsonl", 2)
+    assert superseded(lines) == []
+
+
 def test_another_content_of_the_winners_shape_is_superseded() -> None:
     first, second = document(FULL, "a.json"), document(changed("note", 1), "b.json")
     assert superseded(first, second) == [

@@ -105,7 +105,7 @@ def _glance(piece: Piece, max_depth: int) -> Attempt | None:
         full = _full(content, max_depth)
         if not all(map(is_identifier, _identifiers(full))):
             return None
-        return attempt(piece, full, _recorded(full, max_depth), _task(full, content, max_depth))
+        return attempt(piece, full, _recorded(full, content, max_depth), _task(full, content, max_depth))
     except (msgspec.DecodeError, ValueError, RecursionError, Fault):
         return None
 
@@ -125,7 +125,11 @@ def _full(content: bytes, max_depth: int) -> Full:
     return full
 
 
-def _recorded(full: Full, max_depth: int) -> Recorded:
+def _recorded(full: Full, content: bytes, max_depth: int) -> Recorded:
+    """The record; of several, the decoder saw the last one only, and nobody how deep the others nest."""
+    repeated = content.count(b'"verification"') > 1 or b"\\u00" in content
+    if repeated and deeper_than(content, max_depth):
+        raise Fault("too_deep", "$", "nested too deep")
     raw = bytes(full.verification)
     if raw == _NULL:
         return worldseq_recorded.NOTHING

@@ -252,6 +252,9 @@ def test_depth_counts_brackets_outside_strings_only() -> None:
     assert refused(spliced("verification.note", f"[{nested}]"))[:2] == ("decode", "too_deep")
     assert refused(spliced("task.note", f"[{nested}]"))[:2] == ("decode", "too_deep")
     assert refused(spliced("answers.0.prediction", f"[{nested}]"))[:2] == ("decode", "too_deep")
+    for name in (b"verification", b"verif\\u0069cation"):
+        first = b'"' + name + b'":' + f'[[{nested}]],"verification":'.encode()
+        assert refused(VALID.replace(b'"verification":', first))[:2] == ("decode", "too_deep")
     hidden = '["]",' * 70 + "0" + ',"["]' * 70
     assert refused(spliced("attempt.note", hidden))[:2] == ("decode", "too_deep")
     text = '"' + "[{" * 100 + '\\"[[[' + '"'

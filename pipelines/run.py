@@ -5,6 +5,7 @@ Here: which days and rule sets a run takes, the jobs one after another, and its 
 """
 
 import datetime as dt
+import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 import dagster as dg
 import polars as pl
+from filelock import FileLock
 
 from assets.contract import table_name
 from assets.landing.contract import RawArtifacts
@@ -66,12 +68,16 @@ def instance_in(home: Path) -> Iterator[dg.DagsterInstance]:
     config = home / "dagster.yaml"
     try:
         home.mkdir(parents=True, exist_ok=True)
-        if not config.exists():
-            config.write_text(INSTANCE_CONFIG, encoding="utf-8")
+        # Of several processes that make Dagster's SQLite storage at once most fail. A folder that cannot be written
+        # holds the configuration of a storage elsewhere.
+        with FileLock(home / ".opening.lock") if os.access(home, os.W_OK) else nullcontext():
+            if not config.exists():
+                config.write_text(INSTANCE_CONFIG, encoding="utf-8")
+            instance = dg.DagsterInstance.from_config(str(home))
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StoreConfigurationError(f"{home}: cannot hold Dagster's storage: {reason}; set DAGSTER_HOME") from None
-    with dg.DagsterInstance.from_config(str(home)) as opened:
+    with instance as opened:
         yield opened
 
 

@@ -173,14 +173,15 @@ def load_all(directory: Path | None = None) -> dict[str, RuleSet]:
     """The project's own rule sets and those of a team's directory, by id, in order of id.
 
     Raises:
-        RuleSetError: a file is malformed, its name is not its id, an id stands twice, or a predecessor is unknown.
+        RuleSetError: a file is unreadable or malformed, its name is not its id, an id stands twice, or a predecessor is
+            unknown.
     """
     loaded: dict[str, RuleSet] = {}
     for folder in (files(__package__), directory):
         if folder is None:
             continue
         for file in _rule_files(folder):
-            rules = parse(file.read_text(encoding="utf-8"), str(file))
+            rules = parse(_text(file), str(file))
             if file.name != f"{rules.id}.toml":
                 raise RuleSetError(f"{file}: the file's name must be its id, {rules.id}.toml")
             if rules.id in loaded:
@@ -190,6 +191,15 @@ def load_all(directory: Path | None = None) -> dict[str, RuleSet]:
         if rules.predecessor is not None and rules.predecessor not in loaded:
             raise RuleSetError(f"rule set {rules.id}: its predecessor {rules.predecessor} does not exist")
     return dict(sorted(loaded.items()))
+
+
+def _text(file: Traversable | Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise RuleSetError(f"{file}: cannot be read: {error.strerror or type(error).__name__}") from None
+    except UnicodeDecodeError as error:
+        raise RuleSetError(f"{file}: not UTF-8 at byte {error.start}") from None
 
 
 def _rule_files(folder: Traversable | Path) -> list[Traversable | Path]:

@@ -41,6 +41,18 @@ def test_the_digest_ignores_the_status_and_nothing_else() -> None:
     assert parse(V1.replace("player_calls = 1024", "player_calls = 1023"), "v1").digest != original.digest
 
 
+def test_a_file_that_is_not_utf8_is_refused_with_its_place(tmp_path: Path) -> None:
+    (tmp_path / "v2.toml").write_bytes(b"id = '\xff'")
+    with pytest.raises(RuleSetError, match=r"v2\.toml: not UTF-8 at byte 6"):
+        load_all(tmp_path)
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "v2.toml").mkdir()
+    with pytest.raises(RuleSetError, match=r"v2\.toml: cannot be read: Is a directory"):
+        load_all(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

@@ -10,10 +10,12 @@ from assets.landing.land import Intake, Store, TableStore, land
 from assets.table_asset import described
 from pipelines.partitions import day_of, days
 
+CODE_VERSION = "1"
+
 asset: Callable[[Callable[..., dg.MaterializeResult[None]]], dg.AssetsDefinition] = dg.asset(
     name="raw_artifacts",
     group_name="landing",
-    code_version="1",
+    code_version=CODE_VERSION,
     partitions_def=days,
     backfill_policy=dg.BackfillPolicy.single_run(),
     **described(RawArtifacts),
@@ -30,7 +32,8 @@ def raw_artifacts(
     """Every object of the store, byte for byte; only what is new or changed is fetched."""
     started = time.monotonic()
     wanted = [day_of(key) for key in context.partition_keys]
-    landed = land(artifact_store, tables, intake.of(wanted), {"dagster_run_id": context.run.run_id}, intake.progress)
+    noted = {"run_id": context.run.run_id, "code_version": CODE_VERSION}  # the batch is a fingerprint of its objects
+    landed = land(artifact_store, tables, intake.of(wanted), noted, intake.progress)
     seconds = time.monotonic() - started
     rates = {"seconds": round(seconds, 3), "objects_per_second": round(landed.listed / seconds)}
     return dg.MaterializeResult(metadata={**landed._asdict(), **rates, "dagster/uri": tables.uri(RawArtifacts)})

@@ -6,6 +6,7 @@ written (`tables`).
 https://docs.dagster.io/guides/build/io-managers/defining-a-custom-io-manager
 """
 
+import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -35,6 +36,7 @@ class DeltaTables(dg.IOManager):
         self._tables = tables
         self._contracts = {table_name(contract): contract for contract in contracts}
         self._commit_metadata = dict(commit_metadata or {})
+        self._given: dict[dg.AssetKey, str] = {}  # the last one of each is the running step's: a process runs one
 
     def handle_output(self, context: dg.OutputContext, obj: pl.LazyFrame | pl.DataFrame) -> None:
         """Replace the run's partition keys with `obj`.
@@ -71,7 +73,14 @@ class DeltaTables(dg.IOManager):
         upstream = context.upstream_output
         metadata = upstream.definition_metadata if upstream else context.definition_metadata
         contract = self._contract(metadata, context.asset_key)
-        return self._tables.scan(contract, table_keys(context.asset_partition_keys, context.asset_key))
+        found = self._tables.snapshot(contract, table_keys(context.asset_partition_keys, context.asset_key))
+        self._given[context.asset_key] = found.fingerprint
+        return found.frame
+
+    def _inputs(self, context: dg.OutputContext) -> str | None:
+        """The snapshots that the step was given, as JSON: a fingerprint per table."""
+        keys = sorted(dep.asset_key for dep in context.asset_spec.deps if dep.asset_key in self._given)
+        return json.dumps({key.to_user_string(): self._given[key] for key in keys}) if keys else None
 
     def _contract(self, metadata: Mapping[str, Any], asset: dg.AssetKey) -> type[Contract]:
         name = metadata.get(CONTRACT_METADATA_KEY)
@@ -84,7 +93,7 @@ class DeltaTables(dg.IOManager):
     def _noted(self, context: dg.OutputContext) -> dict[str, str]:
         """What the commit records: run, code version, input fingerprint, and what was given to the IO manager."""
         noted = {"run_id": context.run_id, "code_version": context.asset_spec.code_version}
-        noted[FINGERPRINT_METADATA_KEY] = context.output_metadata.get(FINGERPRINT_METADATA_KEY)
+        noted[FINGERPRINT_METADATA_KEY] = context.output_metadata.get(FINGERPRINT_METADATA_KEY, self._inputs(context))
         return self._commit_metadata | {name: _plain(value) for name, value in noted.items() if value is not None}
 
 

@@ -8,6 +8,7 @@ of that snapshot; any commit in between makes the writer read again, so that wri
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md
 """
 
+import hashlib
 import json
 import random
 import time
@@ -31,6 +32,7 @@ from pipelines.storage.partition_files import DataFile, PartitionFiles, Partitio
 
 COMMIT_ATTEMPTS = 60
 LOOK_ATTEMPTS = 3
+FINGERPRINT_DIGITS = 16
 LONGEST_WAIT_SECONDS = 1.0
 JITTER = random.SystemRandom()  # processes that start together must not wait alike
 SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
@@ -48,6 +50,13 @@ class Commit(NamedTuple):
     bytes: int  # Parquet bytes added
     files: int  # files added
     removed: int  # files removed
+
+
+class Snapshot(NamedTuple):
+    """Rows as they stood at one moment."""
+
+    frame: pl.LazyFrame
+    fingerprint: str  # of the files that hold them: no other write of these partition keys has the same
 
 
 @dataclass(frozen=True)
@@ -100,6 +109,12 @@ class Tables:
     def scan(
         self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
     ) -> pl.LazyFrame:
+        """The rows of a snapshot; see `snapshot`."""
+        return self.snapshot(contract, keys, version).frame
+
+    def snapshot(
+        self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
+    ) -> Snapshot:
         """One snapshot of the table, of the given partition keys only, in exactly the contract's columns and types.
 
         Keys may name some of the partition columns only (all of them the same ones). The snapshot is taken now, not
@@ -119,7 +134,8 @@ class Tables:
         if keys is not None:
             wanted = partition_keys(contract, keys, whole=False)
             held = held.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
-        return scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
+        frame = scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
+        return Snapshot(frame, hashlib.sha256("\n".join(held["path"]).encode()).hexdigest()[:FINGERPRINT_DIGITS])
 
     def replace(
         self,

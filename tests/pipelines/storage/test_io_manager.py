@@ -1,5 +1,6 @@
 """The IO manager inside Dagster: one day, several days, day by rules, and what a reader of either gets."""
 
+import json
 from collections.abc import Iterator, Mapping
 from datetime import date
 from pathlib import Path
@@ -117,6 +118,20 @@ def test_a_range_of_days_under_one_rule_set(house: House, store: Tables) -> None
 
     assert house.given[0]["landed_on"].to_list() == [DAY, NEXT_DAY]
     assert store.scan(Scores).collect().select("landed_on", "rules").rows() == [(DAY, "v1"), (NEXT_DAY, "v1")]
+
+
+def test_a_commit_names_the_snapshots_that_it_was_made_of(house: House, store: Tables) -> None:
+    def noted() -> Any:
+        house.run("results", partition_key=day_and_rules(KEYS[0], "v1"))
+        return json.loads(DeltaTable(store.uri(Scores)).history(1)[0]["input_fingerprint"])
+
+    house.run("landing", partition_key=KEYS[0])
+    first = noted()
+    assert first == {"attempts": store.snapshot(Attempts, [day()]).fingerprint}
+    house.run("landing", partition_key=KEYS[1])
+    assert noted() == first  # another day
+    house.run("landing", partition_key=KEYS[0])
+    assert noted() != first
 
 
 def test_a_reversed_range_fails(house: House, store: Tables) -> None:

@@ -18,10 +18,12 @@ from assets.sources.registry import DECODERS
 from assets.table_asset import IO_MANAGER
 from assets.tables import TABLES
 from assets.verification import assets as verification
+from assets.verification.contract import Verifications
 from pipelines import jobs
 from pipelines.automation import AFTER_INPUTS, results_follow
 from pipelines.checks import checks
 from pipelines.partitions import FIRST_DAY
+from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
 from pipelines.sensors import rules_bumped
 from pipelines.settings import Settings
@@ -63,6 +65,7 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
     @dg.resource(description="The Delta tables, created with their full schemas before anything is written.")
     def tables(_context: dg.InitResourceContext) -> Tables:
         store = table_store(settings)
+        refuse_changed(rule_sets, store.notes(Verifications))
         store.ensure(TABLES.values())
         return store
 
@@ -71,11 +74,9 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
         with Spool() as opened:
             yield opened
 
-    digests = {f"rule_set_digest/{id_}": rules.digest for id_, rules in rule_sets.items()}
-
     @dg.io_manager(required_resource_keys={"tables"}, description="Reads and writes whole partitions of the tables.")
     def io_manager(context: dg.InitResourceContext) -> DeltaTables:
-        return DeltaTables(context.resources.tables, TABLES.values(), digests)
+        return DeltaTables(context.resources.tables, TABLES.values(), rule_sets)
 
     return {
         "artifact_store": artifact_store(settings),

@@ -18,7 +18,7 @@ def window(now: dt.datetime, look_back_days: int) -> tuple[dt.date, dt.date]:
 
 
 def nightly(look_back_days: int) -> dg.ScheduleDefinition:
-    """02:00 UTC, one run over the whole window: what did not change is neither fetched nor written again."""
+    """02:00 UTC, one run over the whole window: what did not change is not fetched again."""
 
     def request(context: dg.ScheduleEvaluationContext) -> dg.RunRequest:
         first, last = window(context.scheduled_execution_time, look_back_days)

@@ -88,7 +88,7 @@ def explained(error: BaseException, where: str, options: StoreOptions) -> StoreE
     if UNREACHABLE.search(text):
         endpoint = options.object_store.get("aws_endpoint")
         advice = "check AWS_ENDPOINT_URL and the network" if endpoint else "check the network"
-        return StoreUnavailableError(f"{where}: cannot reach {endpoint or 'the store'}; {advice} ({shown})")
+        return StoreUnavailableError(f"{where}: cannot reach {endpoint or 'the store'}; {advice}")
     return StoreUnavailableError(f"{where}: the store failed; try again later ({shown})")
 
 

@@ -15,6 +15,8 @@ import dagster as dg
 import polars as pl
 
 from assets.contract import Contract, table_name
+from assets.rulesets.loader import RuleSet
+from pipelines import released
 from pipelines.partitions import DAY, RULES, day_of
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
@@ -31,11 +33,11 @@ class DeltaTables(dg.IOManager):
     """
 
     def __init__(
-        self, tables: Tables, contracts: Iterable[type[Contract]], commit_metadata: Mapping[str, str] | None = None
+        self, tables: Tables, contracts: Iterable[type[Contract]], rule_sets: Mapping[str, RuleSet] | None = None
     ) -> None:
         self._tables = tables
         self._contracts = {table_name(contract): contract for contract in contracts}
-        self._commit_metadata = dict(commit_metadata or {})
+        self._rule_sets = rule_sets or {}
         self._given: dict[dg.AssetKey, str] = {}  # the last one of each is the running step's: a process runs one
 
     def handle_output(self, context: dg.OutputContext, obj: pl.LazyFrame | pl.DataFrame) -> None:
@@ -49,7 +51,7 @@ class DeltaTables(dg.IOManager):
         contract = self._contract(context.definition_metadata, context.asset_key)
         keys = table_keys(context.asset_partition_keys, context.asset_key)
         started = time.monotonic()
-        commit = self._tables.replace(contract, obj, keys, self._noted(context))
+        commit = self._tables.replace(contract, obj, keys, self._noted(context, keys))
         seconds = time.monotonic() - started
         told: dict[str, Any] = {
             "dagster/uri": self._tables.uri(contract),
@@ -90,11 +92,13 @@ class DeltaTables(dg.IOManager):
             raise dg.DagsterInvalidDefinitionError(told)
         return self._contracts[name]
 
-    def _noted(self, context: dg.OutputContext) -> dict[str, str]:
-        """What the commit records: run, code version, input fingerprint, and what was given to the IO manager."""
+    def _noted(self, context: dg.OutputContext, keys: Sequence[PartitionKey]) -> dict[str, str]:
+        """What the commit records: run, code version, input fingerprint, and the rule sets of its keys."""
         noted = {"run_id": context.run_id, "code_version": context.asset_spec.code_version}
         noted[FINGERPRINT_METADATA_KEY] = context.output_metadata.get(FINGERPRINT_METADATA_KEY, self._inputs(context))
-        return self._commit_metadata | {name: _plain(value) for name, value in noted.items() if value is not None}
+        taken = {str(key.get("rules")) for key in keys}
+        noted |= released.notes(rules for id_, rules in self._rule_sets.items() if id_ in taken)
+        return {name: _plain(value) for name, value in noted.items() if value is not None}
 
 
 def table_keys(keys: Sequence[str], asset: dg.AssetKey) -> list[PartitionKey]:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
@@ -92,6 +92,15 @@ class Tables:
     def version(self, contract: type[Contract]) -> int:
         """The table's newest version."""
         return self._open(contract).version()
+
+    def notes(self, contract: type[Contract]) -> list[Mapping[str, Any]]:
+        """What the table's commits say of themselves, newest first; nothing where there is no table yet."""
+        try:
+            table = self._open(contract)
+        except TableNotFoundError:
+            return []
+        with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
+            return list[Mapping[str, Any]](table.history())
 
     def ensure(self, contracts: Iterable[type[Contract]]) -> None:
         """Create what is missing with the contract's full schema; add columns that a contract has gained.

@@ -1,0 +1,45 @@
+"""Released rule sets: what results were published under never changes.
+
+Here: what a commit notes of a rule set, and refusing one whose file is no longer what a commit noted. Not here: rule
+sets themselves (`assets.rulesets`).
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from assets.rulesets.loader import RuleSet, RuleSetError
+
+DIGEST, STATUS = "rule_set_digest/", "rule_set_status/"
+
+
+def notes(rule_sets: Iterable[RuleSet]) -> dict[str, str]:
+    """What a commit notes of the rule sets that its rows were computed under."""
+    return {
+        name: value
+        for rules in rule_sets
+        for name, value in ((f"{DIGEST}{rules.id}", rules.digest), (f"{STATUS}{rules.id}", rules.status))
+    }
+
+
+def refuse_changed(rule_sets: Mapping[str, RuleSet], commits: Iterable[Mapping[str, Any]]) -> None:
+    """Prove that each rule set is the one that its newest released results were computed under.
+
+    Args:
+        rule_sets: every rule set, by id.
+        commits: what the commits of a results table note, newest first.
+
+    Raises:
+        RuleSetError: a file was changed after results were published under it; a candidate may change.
+    """
+    unseen = dict(rule_sets)
+    for commit in commits:
+        for id_, rules in list(unseen.items()):
+            if commit.get(f"{STATUS}{id_}", "candidate") == "candidate":
+                continue
+            del unseen[id_]
+            if commit[f"{DIGEST}{id_}"] != rules.digest:
+                raise RuleSetError(
+                    f"rule set {id_} was changed after results were published under it (digest "
+                    f"{commit[f'{DIGEST}{id_}'][:12]}, now {rules.digest[:12]}); restore its file, and make the change "
+                    f"a new one that names {id_} as its predecessor"
+                )

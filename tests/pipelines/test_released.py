@@ -1,0 +1,71 @@
+"""A rule set that results were published under never changes: a run under a changed file is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assets.rulesets.loader import RuleSet, RuleSetError, load_all, parse
+from pipelines.released import notes, refuse_changed
+from tests.integration.hostile import DAY, full, text
+from tests.integration.warehouses import ran, rows, settings, write
+from tests.pipelines.cli.processes import process
+
+V1 = (Path(__file__).parents[2] / "assets" / "rulesets" / "v1.toml").read_text(encoding="utf-8")
+
+
+def rules(status: str = "active", calls: int = 1024) -> RuleSet:
+    changed = V1.replace('id = "v1"', 'id = "v2"\npredecessor = "v1"').replace('"active"', f'"{status}"')
+    return parse(changed.replace("player_calls = 1024", f"player_calls = {calls}"), "v2.toml")
+
+
+def commit(status: str = "active", calls: int = 1024) -> dict[str, Any]:
+    return {"operation": "WRITE", **notes([rules(status, calls)])}
+
+
+@pytest.mark.parametrize(
+    ("now", "commits"),
+    [
+        (rules(), []),
+        (rules(), [{}, commit()]),
+        (rules("retired"), [commit()]),
+        (rules(calls=1), [commit("candidate", 2), commit("candidate", 3)]),
+        (rules("candidate", 1), [commit("candidate", 2)]),
+        (rules(calls=1), [commit("candidate", 9), commit(calls=1)]),
+    ],
+)
+def test_what_is_accepted(now: RuleSet, commits: list[dict[str, Any]]) -> None:
+    refuse_changed({"v1": load_all()["v1"], "v2": now}, commits)
+
+
+@pytest.mark.parametrize(
+    ("now", "commits"),
+    [
+        (rules(calls=1), [commit()]),
+        (rules("retired", 1), [commit()]),
+        (rules("candidate", 1), [commit()]),
+        (rules(calls=1), [{}, commit("candidate", 1), commit()]),
+    ],
+)
+def test_a_changed_rule_set_is_refused(now: RuleSet, commits: list[dict[str, Any]]) -> None:
+    with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
+        refuse_changed({"v2": now}, commits)
+
+
+def test_a_run_under_a_changed_rule_set_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {f"worldseq/{DAY}/a.json": text(full("a"))})
+    team = tmp_path / "rulesets"
+    team.mkdir()
+    file = team / "v2.toml"
+    file.write_text(V1.replace('id = "v1"', 'id = "v2"\npredecessor = "v1"'), encoding="utf-8")
+    where = settings(tmp_path, rulesets=team)
+    ran(where)
+    before = rows(where, "verifications")
+    assert sorted(before["rules"]) == ["v1", "v2"]
+    released = file.read_text(encoding="utf-8")
+    file.write_text(released.replace("player_calls = 1024", "player_calls = 1"), encoding="utf-8")
+    places = {"ARTIFACTS": where.artifacts, "TABLES": where.tables, "RULESETS": str(team)}
+    told = process("run", cwd=tmp_path, **{f"SCOREHOUSE_{name}": place for name, place in places.items()})
+    assert told.returncode == 2
+    assert "v2 was changed after results were published under it" in told.stderr
+    assert rows(where, "verifications").equals(before)

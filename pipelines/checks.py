@@ -54,7 +54,12 @@ class Check(NamedTuple):
 def asked() -> list[Check]:
     """Every check, those of the contracts first."""
     own = [
-        Check(Quarantine, "quarantine_rate", "Few of the day's documents are in quarantine.", quarantine_rate),
+        Check(
+            Quarantine,
+            "quarantine_rate",
+            f"At most {QUARANTINE_WARNING:.0%} of a day is in quarantine.",
+            quarantine_rate,
+        ),
         Check(Attempts, "one_day_each", "No attempt has rows on several days; `_current` views choose.", one_day_each),
         Check(
             Verifications, "one_verdict_each", "Each attempt has exactly one class.", one_verdict_each, blocking=True
@@ -111,14 +116,15 @@ def recorded_agrees(tables: TableStore, key: Key) -> Finding:
 
 
 def quarantine_rate(tables: TableStore, key: Key) -> Finding:
-    """The reasons of the day's quarantine, where they are too many."""
+    """How much of the day is in quarantine and why, where it is too much."""
     rows = tables.scan(Quarantine, [key]).select("stage", "reason").collect()
     landed = tables.scan(RawArtifacts).filter(pl.col("landed_on") == key["landed_on"])
     total = int(landed.select(pl.col("uri").n_unique()).collect().item())
     if rows.height <= QUARANTINE_WARNING * total:
         return Finding(total, [])
     counts = rows.group_by("stage", "reason").len().sort("len", "stage", "reason", descending=[True, False, False])
-    return Finding(total, [f"{count} x {stage} {reason}" for stage, reason, count in counts.iter_rows()])
+    reasons = ", ".join(f"{count} x {stage} {reason}" for stage, reason, count in counts.iter_rows())
+    return Finding(total, [f"{rows.height} of {total} documents: {reasons}"])
 
 
 def one_day_each(tables: TableStore, key: Key) -> Finding:

@@ -86,7 +86,7 @@ def test_a_figure_that_differs_is_named(tables: Tables) -> None:
     assert found == (2, ["worldseq:a eligible: 1.0 recorded, 0.0 recomputed"])
 
 
-@pytest.mark.parametrize(("documents", "problems"), [(20, []), (19, ["1 x decode not_json"])])
+@pytest.mark.parametrize(("documents", "problems"), [(20, []), (19, ["1 of 19 documents: 1 x decode not_json"])])
 def test_a_twentieth_in_quarantine_is_no_warning_yet(tables: Tables, documents: int, problems: list[str]) -> None:
     store(tables, RawArtifacts, *(arrival(f"/store/{number}.json", b"{}") for number in range(documents)))
     row = {"uri": "/store/0.json", "source": "worldseq", "landed_on": DAY_1, "stage": "decode", "reason": "not_json"}

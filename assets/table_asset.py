@@ -17,6 +17,7 @@ from assets.rulesets.loader import RuleSet, select
 from pipelines.partitions import DAY, RULES, day_of, days_by_rules
 
 CONTRACT = "scorehouse/contract"
+"""Asset metadata: the name of the table, by which the IO manager knows its contract."""
 OWNERS = ("team:evaluation",)
 KINDS = frozenset({"polars", "deltalake"})
 IO_MANAGER = "io_manager"

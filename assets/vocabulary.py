@@ -16,7 +16,6 @@ PRIMARY_METRICS = (
 SHAPES = ("full", "finalizer", "harbor", "summary")
 FINALIZATION_STATUSES = ("completed", "inconclusive", "failed")
 QUESTION_KINDS = ("categorical", "forecast", "counterfactual")
-REQUIREMENT_KINDS = ("supported_conclusion",)
 BRANCHES = ("baseline", "intervention")
 
 SOURCES = ("worldseq", "harbor", "agentforge", "agentcompass")

@@ -18,7 +18,8 @@ from assets.reconciliation.contract import Reconciliation
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines.jobs import RANGE_END, RANGE_START
-from pipelines.partitions import DAY, RULES, day_of, days, days_by_rules
+from pipelines.partitions import RULES, days, days_by_rules
+from pipelines.storage.io_manager import table_key
 
 QUARANTINE_WARNING = 0.05
 """Above this share of quarantined documents a check warns."""
@@ -160,7 +161,7 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
     ) -> Iterator[dg.AssetCheckResult]:
         keys = _partitions(context, table_name(together[0].contract), by_rules=by_rules)
         for check in together:
-            found = {str(key): check.find(tables, _partition(key)) for key in keys}
+            found = {str(key): check.find(tables, table_key(key)) for key in keys}
             problems = {key: finding.problems for key, finding in found.items() if finding.problems}
             yield dg.AssetCheckResult(
                 asset_key=table_name(check.contract),
@@ -191,9 +192,3 @@ def _partitions(context: dg.AssetCheckExecutionContext, asset: str, *, by_rules:
     if by_rules:
         return days_by_rules.get_partition_keys_in_range(taken, dynamic_partitions_store=context.instance)
     return days.get_partition_keys_in_range(taken)
-
-
-def _partition(key: str) -> dict[str, object]:
-    if isinstance(key, dg.MultiPartitionKey):
-        return {"landed_on": day_of(key.keys_by_dimension[DAY]), "rules": key.keys_by_dimension[RULES]}
-    return {"landed_on": day_of(key)}

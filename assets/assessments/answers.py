@@ -6,7 +6,7 @@ counterfactual branches. Not here: what an answer is worth.
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, is_registered, numbered
+from assets.attempts.evidence import KEY, ROW, is_registered, numbered
 from assets.vocabulary import BRANCHES
 
 QUESTION = "question"

@@ -3,7 +3,7 @@
 import polars as pl
 
 from assets.assessments.answers import QUESTION, same_set
-from assets.assessments.evidence import ordered_sums
+from assets.attempts.evidence import ordered_sums
 from assets.rulesets.loader import RuleSet
 
 

@@ -5,8 +5,8 @@ import polars as pl
 from assets.assessments.answers import QUESTION, asked, branch_evidence, graded_answers
 from assets.assessments.brier import group_brier, is_distribution
 from assets.assessments.contract import AssessmentScores
-from assets.assessments.evidence import KEY, finite, is_registered, metric_value, negated, scored
 from assets.assessments.squared_error import squared_error
+from assets.attempts.evidence import KEY, finite, is_registered, metric_value, negated, scored
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 

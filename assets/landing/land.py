@@ -16,7 +16,7 @@ from assets.ahead import ahead
 from assets.contract import Contract, schema
 from assets.landing.contract import RawArtifacts
 from assets.landing.layout import LISTING_SCHEMA, Pattern, place
-from assets.landing.manifest import MANIFEST_COLUMNS, Batch, batches, gone, latest, to_fetch
+from assets.landing.manifest import MANIFEST_COLUMNS, Batch, batch_id, batches, gone, latest, to_fetch
 from assets.sources.documents import Limits
 
 TOO_LARGE = "too_large"
@@ -122,18 +122,11 @@ def listing(store: Store, wanted: Pass) -> pl.DataFrame:
     Of a dated pattern the folders of the days are listed, and whatever stands beside them under no date.
     """
     found = []
+    dates = {day.isoformat() for day in wanted.days}
     for where in wanted.patterns:
-        objects: list[Any] = []
-        if where.dated:
-            level = store.list_level(where.prefix)
-            objects += level.objects
-            dates = {day.isoformat() for day in wanted.days}
-            for folder in level.folders:
-                # A folder that is no valid day may hold objects that no day would ever list: always look.
-                if folder in dates or not _is_partition(folder, wanted):
-                    objects += store.list_objects(f"{where.prefix}{folder}/")
-        else:
-            objects += store.list_objects(where.prefix)
+        partitions, objects = _top(store, where, wanted)
+        for folder in sorted(partitions & dates):
+            objects += store.list_objects(f"{where.prefix}{folder}/")
         found.append(_placed(objects, where, wanted))
     return pl.concat(found).filter(pl.col("landed_on").is_in(list(wanted.days)))
 
@@ -142,14 +135,23 @@ def days_in_store(store: Store, wanted: Pass) -> list[dt.date]:
     """Every day that the store has objects for: day folders by name, whatever else by its last modification."""
     days: set[dt.date] = set()
     for where in wanted.patterns:
-        level = store.list_level(where.prefix)
-        partitions = {folder for folder in level.folders if where.dated and _is_partition(folder, wanted)}
+        partitions, elsewhere = _top(store, where, wanted)
         days |= {dt.date.fromisoformat(folder) for folder in partitions}
-        elsewhere = list(level.objects)
-        for folder in set(level.folders) - partitions:
-            elsewhere += store.list_objects(f"{where.prefix}{folder}/")
         days |= set(_placed(elsewhere, where, wanted)["landed_on"])
     return sorted(days)
+
+
+def _top(store: Store, where: Pattern, wanted: Pass) -> tuple[set[str], list[Any]]:
+    """The folders of a pattern that are valid days, and every object beside them: no day would ever list those."""
+    if not where.dated:
+        return set(), list(store.list_objects(where.prefix))
+    level = store.list_level(where.prefix)
+    partitions = {folder for folder in level.folders if _is_partition(folder, wanted)}
+    elsewhere = list(level.objects)
+    for folder in level.folders:
+        if folder not in partitions:
+            elsewhere += store.list_objects(f"{where.prefix}{folder}/")
+    return partitions, elsewhere
 
 
 def _placed(objects: Sequence[Any], where: Pattern, wanted: Pass) -> pl.DataFrame:
@@ -240,7 +242,7 @@ def rows_of(store: Store, batch: Batch, wanted: Pass) -> pl.DataFrame:
     placed = batch.objects
     readable = placed["fetch_reason"].is_null()
     answers = iter(store.fetch(_objects(placed.filter(readable)), wanted.max_object_bytes))
-    got = [next(answers) if wanted_ else None for wanted_ in readable]
+    got = [next(answers) if is_readable else None for is_readable in readable]
     contents = [one and one.content for one in got]
     digests = [None if content is None else hashlib.sha256(content).hexdigest() for content in contents]
     return placed.with_columns(
@@ -271,12 +273,9 @@ class Listed(NamedTuple):
 
 def _vanished_rows(vanished: pl.DataFrame, wanted: Pass) -> pl.DataFrame:
     ordered = vanished.sort("landed_on", "uri")
-    marker = hashlib.sha256(f"vanished {wanted.now.isoformat()}".encode())
-    for uri, etag in ordered.select("uri", "etag").iter_rows():
-        marker.update(f"{len(uri)}:{uri}{len(etag)}:{etag}".encode())
     nulls = {name: pl.lit(None, dtype) for name, dtype in schema(RawArtifacts).items()}
     return ordered.with_columns(
-        batch=pl.lit(marker.hexdigest()[:16]),
+        batch=pl.lit(batch_id(ordered, f"vanished {wanted.now.isoformat()}")),
         ingested_at=pl.lit(wanted.now).cast(pl.Datetime("us", "UTC")),
         vanished=pl.lit(value=True),
         **{name: nulls[name] for name in ("sha256", "content", "fetch_reason", "fetch_detail")},

@@ -75,9 +75,9 @@ def batches(objects: pl.DataFrame, max_bytes: int, max_objects: int = 16_384) ->
     return [Batch(batch_id(part), part.drop("cut")) for part in numbered.partition_by("cut", maintain_order=True)]
 
 
-def batch_id(objects: pl.DataFrame) -> str:
-    """The id of a batch: a digest of its (uri, etag) pairs in order."""
-    digest = hashlib.sha256()
+def batch_id(objects: pl.DataFrame, occasion: str = "") -> str:
+    """The id of a batch: a digest of its (uri, etag) pairs in order, and of the occasion where that matters."""
+    digest = hashlib.sha256(occasion.encode())
     for uri, etag in objects.select("uri", "etag").iter_rows():
         digest.update(f"{len(uri)}:{uri}{len(etag)}:{etag}".encode())
     return digest.hexdigest()[:16]

@@ -5,7 +5,7 @@ Here: which figures are comparable and when they agree. Not here: any rule. A di
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, in_order
+from assets.attempts.evidence import KEY, ROW, in_order
 from assets.contract import to_contract
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet

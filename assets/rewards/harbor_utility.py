@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, in_order
+from assets.attempts.evidence import KEY, ROW, in_order
 from assets.contract import to_contract
 from assets.rewards.contract import Rewards
 from assets.rulesets.loader import RuleSet

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY
+from assets.attempts.evidence import KEY
 from assets.verification.findings import PREDICATE, Finding, reasons
 
 

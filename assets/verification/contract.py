@@ -10,22 +10,6 @@ from assets.vocabulary import BASES, CLASSES, PREDICATE_OUTCOMES
 
 Strings = Annotated[pl.List, pl.String]
 
-PREDICATE_KINDS = (
-    "spending_budget",
-    "cash_floor",
-    "cash_bounds",
-    "price_bounds",
-    "horizon",
-    "agreement",
-    "growth",
-    "gameplay_budget",
-    "token_budget",
-    "objective",
-    "required_conclusion",
-    "execution_precondition",
-)
-"""The kinds that the rules know; a task may declare others, which are inconclusive (`unknown_kind`)."""
-
 
 class PredicateResults(Contract):
     """One row per attempt, rule set and applicable predicate of a completed attempt that carries evidence."""

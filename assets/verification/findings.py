@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, finite, signless_zero
+from assets.attempts.evidence import KEY, finite, signless_zero
 from assets.contract import schema
 from assets.verification.contract import PredicateResults
 

@@ -7,7 +7,7 @@ Here: which predicates apply, the evidence beside each, and their order. Not her
 import polars as pl
 
 from assets.assessments.answers import QUESTION, asked, branch_evidence, graded_answers
-from assets.assessments.evidence import KEY, ROW, attempt_of, number, numbered, scored
+from assets.attempts.evidence import KEY, ROW, attempt_of, number, numbered, scored
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 from assets.verification import agreements as agreement_log

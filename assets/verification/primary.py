@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, finite, negated, ordered_sums
+from assets.attempts.evidence import KEY, finite, negated, ordered_sums
 from assets.rulesets.loader import RuleSet
 
 NET_CHANGES = {"net_cash": "cash_cents", "net_assets": "net_assets_cents"}

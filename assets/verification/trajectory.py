@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, metric_value
 from assets.attempts.contract import DAY_METRICS, MAX_DAY
+from assets.attempts.evidence import KEY, metric_value
 from assets.verification.findings import PREDICATE
 
 # A day rides in the low bits of the cents that it belongs to, so that one minimum finds the lowest value and the first

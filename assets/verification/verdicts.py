@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from assets.assessments.evidence import KEY, ROW, in_order, scored, signless_zero
+from assets.attempts.evidence import KEY, ROW, in_order, scored, signless_zero
 from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 from assets.verification.contract import Verifications

@@ -6,8 +6,8 @@ day that is absent or null fails: the player had to reach it.
 
 import polars as pl
 
-from assets.assessments.evidence import is_registered
 from assets.attempts.contract import DAY_METRICS, TrajectoryDays
+from assets.attempts.evidence import is_registered
 from assets.contract import schema
 from assets.rulesets.loader import RuleSet
 from assets.verification.findings import Finding, below, extremes, reasons

@@ -16,12 +16,12 @@ import polars as pl
 
 from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet
+from assets.table_asset import CONTRACT
 from pipelines import released
 from pipelines.partitions import DAY, RULES, day_of
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
 
-CONTRACT_METADATA_KEY = "scorehouse/contract"  # asset definition metadata: the table name
 FINGERPRINT_METADATA_KEY = "input_fingerprint"  # output metadata that is also noted in the commit
 
 
@@ -85,10 +85,10 @@ class DeltaTables(dg.IOManager):
         return json.dumps({key.to_user_string(): self._given[key] for key in keys}) if keys else None
 
     def _contract(self, metadata: Mapping[str, Any], asset: dg.AssetKey) -> type[Contract]:
-        name = metadata.get(CONTRACT_METADATA_KEY)
+        name = metadata.get(CONTRACT)
         if name not in self._contracts:
             known = ", ".join(sorted(self._contracts))
-            told = f"{asset.to_user_string()}: {CONTRACT_METADATA_KEY} is {name!r}, but the tables are {known}"
+            told = f"{asset.to_user_string()}: {CONTRACT} is {name!r}, but the tables are {known}"
             raise dg.DagsterInvalidDefinitionError(told)
         return self._contracts[name]
 
@@ -109,10 +109,11 @@ def table_keys(keys: Sequence[str], asset: dg.AssetKey) -> list[PartitionKey]:
     """
     if not keys:
         raise ValueError(f"{asset.to_user_string()}: the run has no partition keys; is its range reversed?")
-    return [_table_key(key) for key in keys]
+    return [table_key(key) for key in keys]
 
 
-def _table_key(key: str) -> PartitionKey:
+def table_key(key: str) -> PartitionKey:
+    """One of Dagster's partition keys as a partition key of a table."""
     if not isinstance(key, dg.MultiPartitionKey):
         return {"landed_on": day_of(key)}
     parts = key.keys_by_dimension

@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assets.assessments.evidence import negated, ordered_sums
+from assets.attempts.evidence import negated, ordered_sums
 from tests.assets.verification.layer import attempt, days, frames, on_days, verdicts
 
 

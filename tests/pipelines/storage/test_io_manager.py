@@ -14,9 +14,10 @@ from polars.testing import assert_frame_equal
 
 from assets.contract import empty
 from assets.rulesets.loader import load_all
+from assets.table_asset import CONTRACT
 from pipelines.partitions import DAY as DAY_DIMENSION
 from pipelines.partitions import RULES, day_and_rules, day_of, days
-from pipelines.storage.io_manager import CONTRACT_METADATA_KEY, DeltaTables, table_keys
+from pipelines.storage.io_manager import DeltaTables, table_keys
 from pipelines.storage.tables import Tables
 from tests.pipelines.storage.storage_contracts import DAY, NEXT_DAY, Attempts, Scores, day, rows, scored
 
@@ -44,7 +45,7 @@ class House:
         self.given: list[pl.DataFrame] = []
 
     def definitions(self, metadata: Mapping[str, Any] | None = None) -> dg.Definitions:
-        told = {"metadata": {CONTRACT_METADATA_KEY: "attempts"}} if metadata is None else {"metadata": metadata}
+        told = {"metadata": {CONTRACT: "attempts"}} if metadata is None else {"metadata": metadata}
 
         @dg.asset(partitions_def=days, code_version="7", backfill_policy=dg.BackfillPolicy.single_run(), **told)
         def attempts(context: dg.AssetExecutionContext) -> pl.LazyFrame:
@@ -55,7 +56,7 @@ class House:
         @dg.asset(
             partitions_def=days_by_rules,
             backfill_policy=dg.BackfillPolicy.single_run(),
-            metadata={CONTRACT_METADATA_KEY: "scores"},
+            metadata={CONTRACT: "scores"},
             ins={"attempts": dg.AssetIn(partition_mapping=dg.MultiToSingleDimensionPartitionMapping(DAY_DIMENSION))},
         )
         def scores(context: dg.AssetExecutionContext, attempts: pl.LazyFrame) -> pl.DataFrame:
@@ -159,7 +160,7 @@ def test_an_asset_can_be_loaded_by_hand(house: House) -> None:
     assert_frame_equal(frame.collect(), rows(Attempts, day(date(2026, 11, 29)), ["a"]))
 
 
-@pytest.mark.parametrize("metadata", [{}, {CONTRACT_METADATA_KEY: "nonsense"}])
+@pytest.mark.parametrize("metadata", [{}, {CONTRACT: "nonsense"}])
 def test_an_asset_without_a_known_contract_fails(house: House, metadata: dict[str, str]) -> None:
     job = house.definitions(metadata).resolve_job_def("landing")
 
@@ -182,7 +183,7 @@ def test_a_broken_frame_fails_the_run_and_writes_nothing(house: House, store: Ta
 def test_an_empty_frame_empties_the_partition(store: Tables, instance: dg.DagsterInstance) -> None:
     store.replace(Attempts, rows(Attempts, day(), ["old"]), [day()])
 
-    @dg.asset(partitions_def=days, metadata={CONTRACT_METADATA_KEY: "attempts"})
+    @dg.asset(partitions_def=days, metadata={CONTRACT: "attempts"})
     def attempts() -> pl.DataFrame:
         return empty(Attempts)
 

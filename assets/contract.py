@@ -30,7 +30,8 @@ class Contract(pa.DataFrameModel):
     """Base of every table: exactly the declared columns in order, no coercion, every float finite or null.
 
     A contract's docstring opens with the grain of the table. Its `Config` gives `name` (the one name of the table),
-    `unique` (its key) and `metadata["partition_by"]` (the partition columns of the Delta table).
+    `unique` (its key), `metadata["partition_by"]` (the partition columns of the Delta table) and, for a table that
+    tells of something else than attempts, `metadata["latest_by"]` (of what).
     """
 
     class Config:
@@ -73,6 +74,12 @@ def partition_by(contract: type[Contract]) -> tuple[str, ...]:
     """The partition columns of the Delta table."""
     config: Mapping[str, Any] = getattr(contract.Config, "metadata", None) or {}
     return tuple(config["partition_by"])
+
+
+def latest_by(contract: type[Contract]) -> tuple[str, ...]:
+    """What a table without a winning document tells of: of several landing days of the same, the latest is current."""
+    config: Mapping[str, Any] = getattr(contract.Config, "metadata", None) or {}
+    return tuple(config.get("latest_by", ()))
 
 
 def empty(contract: type[Contract]) -> pl.DataFrame:

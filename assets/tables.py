@@ -9,16 +9,26 @@ from collections.abc import Mapping
 
 from assets.assessments.contract import AssessmentScores
 from assets.attempts.contract import PARTS
+from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.reconciliation.contract import Reconciliation
-from assets.rewards.contract import Rewards
+from assets.rewards.contract import Rewards, StageScores
 from assets.verification.contract import PredicateResults, Verifications
 
 LAYERS: Mapping[str, tuple[type[Contract], ...]] = {
     "landing": (RawArtifacts, Quarantine),
     "attempts": PARTS,
-    "results": (PredicateResults, Verifications, AssessmentScores, Rewards, Reconciliation),
+    "results": (
+        PredicateResults,
+        Verifications,
+        AssessmentScores,
+        StageScores,
+        Rewards,
+        BenchmarkMetrics,
+        RunTotals,
+        Reconciliation,
+    ),
 }
 """The contracts of each layer, in the order in which the layer is read best."""
 

@@ -7,14 +7,14 @@ import dagster as dg
 
 from assets.assessments import assets as assessments
 from assets.attempts import assets as attempts
+from assets.benchmarks import assets as benchmarks
 from assets.landing import assets as landing
 from assets.landing.land import Intake
-from assets.landing.layout import default_patterns
 from assets.reconciliation import assets as reconciliation
 from assets.rewards import assets as rewards
 from assets.rulesets.loader import RuleSet, load_all
 from assets.sources.documents import Limits
-from assets.sources.registry import DECODERS
+from assets.sources.registry import patterns
 from assets.table_asset import IO_MANAGER
 from assets.tables import TABLES
 from assets.verification import assets as verification
@@ -33,7 +33,7 @@ from pipelines.storage.options import store_options
 from pipelines.storage.spool import Spool
 from pipelines.storage.tables import Tables
 
-DOMAINS = (landing, attempts, verification, assessments, rewards, reconciliation)
+DOMAINS = (landing, attempts, verification, assessments, rewards, benchmarks, reconciliation)
 
 
 def artifact_store(settings: Settings) -> ArtifactStore:
@@ -50,7 +50,7 @@ def table_store(settings: Settings) -> Tables:
 def intake(settings: Settings, **changes: Any) -> Intake:
     """How artifacts are taken in under these settings."""
     given = {
-        "patterns": default_patterns(DECODERS, settings.patterns),
+        "patterns": patterns(settings.patterns),
         "first_day": FIRST_DAY,
         "max_object_bytes": settings.max_object_bytes,
         "batch_bytes": settings.batch_bytes,
@@ -105,7 +105,7 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
     ]
     return dg.Definitions(
         assets=assets,
-        asset_checks=checks(),
+        asset_checks=checks(rule_sets),
         jobs=[jobs.landing, jobs.results],
         schedules=[nightly(settings.look_back_days)],
         sensors=[results_follow, rules_bumped(rule_sets)],

@@ -11,10 +11,12 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.contract import Attempts
+from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
 from assets.contract import Contract, ContractError, conform, partition_by, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import TableStore
 from assets.reconciliation.contract import Reconciliation
+from assets.rulesets.loader import RuleSet
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines.jobs import RANGE_END, RANGE_START
@@ -52,7 +54,7 @@ class Check(NamedTuple):
         return dg.AssetCheckSpec(self.name, asset=asset, description=self.description, blocking=self.blocking)
 
 
-def asked() -> list[Check]:
+def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
     """Every check, those of the contracts first."""
     own = [
         Check(
@@ -65,6 +67,13 @@ def asked() -> list[Check]:
         Check(
             Verifications, "one_verdict_each", "Each attempt has exactly one class.", one_verdict_each, blocking=True
         ),
+        Check(
+            BenchmarkMetrics,
+            "headline_unavailable",
+            "No headline figure of the scored alone leaves out more tasks than the rule set allows.",
+            headline_unavailable(rule_sets),
+        ),
+        Check(RunTotals, "runs_finished", "No run has trials that are still running.", runs_finished),
         Check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
     ]
     contracts = [
@@ -81,14 +90,14 @@ def asked() -> list[Check]:
     return [*contracts, *own]
 
 
-def checks() -> list[dg.AssetChecksDefinition]:
+def checks(rule_sets: Mapping[str, RuleSet]) -> list[dg.AssetChecksDefinition]:
     """Every check, in as few steps as blocking allows, since a step costs more than what it asks.
 
     The tables of the attempts layer come from one step and are checked in one; those of the results layer follow from
     each other, and each is checked before the next is computed.
     """
     steps: dict[str, list[Check]] = {}
-    for check in asked():
+    for check in asked(rule_sets):
         name = table_name(check.contract) if RULES in partition_by(check.contract) else "attempts_layer"
         steps.setdefault(name, []).append(check)
     return [_step(f"{name}_checks", together) for name, together in steps.items()]
@@ -109,10 +118,40 @@ def one_verdict_each(tables: TableStore, key: Key) -> Finding:
 def recorded_agrees(tables: TableStore, key: Key) -> Finding:
     """Recorded figures that differ from the recomputed ones."""
     rows = tables.scan(Reconciliation, [key])
-    differing = rows.filter(~pl.col("agrees")).select("attempt_id", "field", "recorded", "recomputed").collect()
+    told_of = pl.coalesce("attempt_id", "run_id")
+    differing = rows.filter(~pl.col("agrees")).select(told_of, "field", "recorded", "recomputed").collect()
     return Finding(
         rows.select(pl.len()).collect().item(),
         [f"{id_} {name}: {was} recorded, {now} recomputed" for id_, name, was, now in differing.sort(pl.all()).rows()],
+    )
+
+
+def headline_unavailable(rule_sets: Mapping[str, RuleSet]) -> Callable[[TableStore, Key], Finding]:
+    """The check that no headline figure is one of survivors, under the limit of the partition's rule set."""
+
+    def find(tables: TableStore, key: Key) -> Finding:
+        headlines = tables.scan(BenchmarkMetrics, [key]).filter("headline", pl.col("policy") == "scored_only")
+        rows = headlines.select("run_id", "benchmark", "metric", "reducer", "unavailable", "total").collect()
+        limit = rule_sets[str(key[RULES])].benchmark.unavailable_warning
+        flattering = rows.filter(pl.col("unavailable") > limit * pl.col("total")).sort(pl.all())
+        return Finding(
+            rows.height,
+            [
+                f"{run} {benchmark}: {metric} ({reducer}) leaves out {unavailable} of {total}"
+                for run, benchmark, metric, reducer, unavailable, total in flattering.iter_rows()
+            ],
+        )
+
+    return find
+
+
+def runs_finished(tables: TableStore, key: Key) -> Finding:
+    """Runs whose figures will still change."""
+    rows = tables.scan(RunTotals, [key]).select("run_id", "benchmark", "running").collect()
+    unfinished = rows.filter(pl.col("running") > 0).sort("run_id", "benchmark")
+    return Finding(
+        rows.height,
+        [f"{run} {benchmark or ''}: {running} running" for run, benchmark, running in unfinished.iter_rows()],
     )
 
 

@@ -15,7 +15,7 @@ RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 
 LANDING_GROUPS = ("landing", "attempts")
-RESULTS_GROUPS = ("verification", "assessments", "rewards", "reconciliation")
+RESULTS_GROUPS = ("verification", "assessments", "rewards", "benchmarks", "reconciliation")
 
 landing = dg.define_asset_job(
     "landing",

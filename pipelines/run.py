@@ -8,9 +8,9 @@ import datetime as dt
 import os
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,11 @@ import dagster as dg
 import polars as pl
 from filelock import FileLock
 
-from assets.contract import table_name
+from assets.contract import Contract, table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
-from assets.landing.layout import default_patterns
 from assets.rulesets.loader import active, load_all, select
-from assets.sources.registry import DECODERS
+from assets.sources.registry import COMPANIONS, SOURCES, patterns
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.checks import asked
@@ -111,17 +110,24 @@ def run(
         jobs.day_range(from_day, to_day)
     rule_sets = load_all(settings.rulesets)
     wanted = select(rule_sets, rules or active(rule_sets))
-    taken = intake(settings, patterns=default_patterns(known_sources(sources), settings.patterns), progress=progress)
+    taken = intake(settings, patterns=patterns(settings.patterns, sources), progress=progress)
+    # Whatever day they are of, companions are landed before what they accompany is decoded.
+    companions = replace(taken, patterns=[one for one in taken.patterns if one.source in COMPANIONS])
+    others = replace(taken, patterns=[one for one in taken.patterns if one.source not in COMPANIONS])
     store = artifact_store(settings)
+    held = table_store(settings)
+    companion_days = sorted({*days_in_store(store, companions.of([])), *landed_days(held, COMPANIONS)})
+    stored = {*companion_days, *days_in_store(store, others.of([])), *landed_days(held, SOURCES)}
     days = [
-        day
-        for day in sorted({*days_in_store(store, taken.of([])), *landed_days(table_store(settings))})
-        if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
+        day for day in sorted(stored) if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
     ]
     summary = RunSummary(days=days, rules=[rules.id for rules in wanted])
-    definitions = build_definitions(settings, artifact_store=store, intake=taken)
+    ahead = build_definitions(settings, artifact_store=store, intake=companions)
+    definitions = build_definitions(settings, artifact_store=store, intake=others)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
+        for first, last in jobs.spans(companion_days if days else []):
+            _materialize(ahead, opened, "landing", jobs.day_range(first, last), summary, progress, only=RawArtifacts)
         for first, last in jobs.spans(days):
             _materialize(definitions, opened, "landing", jobs.day_range(first, last), summary, progress)
             for rules_ in wanted:
@@ -131,23 +137,12 @@ def run(
     return summary
 
 
-def landed_days(tables: Tables) -> set[dt.date]:
-    """Every day that anything was landed on: what vanished from the store since is flagged there."""
+def landed_days(tables: Tables, sources: Iterable[str]) -> set[dt.date]:
+    """Every day that anything of these sources was landed on: what vanished from the store since is flagged there."""
     if not tables.exists(RawArtifacts):
         return set()
-    return set(tables.scan(RawArtifacts).select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
-
-
-def known_sources(sources: Sequence[str]) -> list[str]:
-    """The named sources, or all of them.
-
-    Raises:
-        ValueError: a source is unknown.
-    """
-    for source in sources:
-        if source not in DECODERS:
-            raise ValueError(f"no source {source!r}; there are {', '.join(DECODERS)}")
-    return [source for source in DECODERS if not sources or source in sources]
+    landed = tables.scan(RawArtifacts).filter(pl.col("source").is_in(list(sources)))
+    return set(landed.select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
 
 
 def _materialize(
@@ -157,11 +152,17 @@ def _materialize(
     tags: dict[str, str],
     summary: RunSummary,
     progress: Progress | None,
+    only: type[Contract] | None = None,
 ) -> None:
     if progress:
         progress(job, 0, None)
     try:
-        result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
+        result = definitions.resolve_job_def(job).execute_in_process(
+            instance=opened,
+            tags=tags,
+            run_config=QUIET,
+            asset_selection=[dg.AssetKey(table_name(only))] if only else None,
+        )
     except dg.DagsterExecutionInterruptedError:
         raise KeyboardInterrupt from None
     # A run over many partitions reports the same materialization for each of them: one per asset counts.
@@ -172,7 +173,7 @@ def _materialize(
     }
     for name, metadata in told.items():
         _add(summary, name, {key: value.value for key, value in metadata.items()})
-    expected = {(table_name(check.contract), check.name): check.description for check in asked()}
+    expected = {(table_name(check.contract), check.name): check.description for check in asked({})}
     for check in result.get_asset_check_evaluations():
         if not check.passed:
             table = check.asset_key.to_user_string()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from assets.vocabulary import SOURCES
+from assets.vocabulary import FOLDERS
 
 FILE_NAME = "scorehouse.toml"
 PREFIX = "SCOREHOUSE_"
@@ -121,7 +121,7 @@ def _pattern(value: Any, _: Path) -> str:
     return value
 
 
-_PATTERN_KEYS = {source: f"patterns.{source}" for source in SOURCES}
+_PATTERN_KEYS = {folder: f"patterns.{folder}" for folder in FOLDERS}
 _KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "artifacts": _location,
     "tables": _location,
@@ -134,7 +134,7 @@ _KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "look_back_days": _whole(0, 10_000),
     **dict.fromkeys(_PATTERN_KEYS.values(), _pattern),
 }
-_VARIABLES = {PREFIX + key.replace(".", "_").upper(): key for key in _KEYS}
+_VARIABLES = {PREFIX + key.translate(str.maketrans(".-", "__")).upper(): key for key in _KEYS}
 
 
 def _from_file(environ: Mapping[str, str], cwd: Path) -> dict[str, Any]:

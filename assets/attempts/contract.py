@@ -7,6 +7,8 @@ import polars as pl
 
 from assets.contract import Contract, column
 from assets.vocabulary import (
+    AGGREGATIONS,
+    BENCHMARK_FORMATS,
     BRANCHES,
     FINALIZATION_STATUSES,
     OUTCOMES,
@@ -14,6 +16,7 @@ from assets.vocabulary import (
     QUESTION_KINDS,
     SHAPES,
     SOURCES,
+    STRATEGIES,
 )
 
 MAX_CENTS = 10**13
@@ -243,15 +246,126 @@ class Branches(Contract):
         metadata = {"partition_by": ("landed_on",)}
 
 
+class StageValues(Contract):
+    """One row per stage of a staged trial, with the weight that its pack gave when the trial was decoded.
+
+    Editing a pack later changes no row here. Key: (attempt_id, position, landed_on).
+    """
+
+    attempt_id: str = column("Trial")
+    landed_on: dt.date = column("Partition day")
+    position: int = column("Position of the stage in the pack, from 0", ge=0)
+    stage_id: str = column("Stage of the pack")
+    metric_key: str = column("Name of its value among the trial's metrics")
+    weight: float = column("Weight in the pack")
+    hidden: bool = column("A hidden stage: only these count towards the reward")
+    value: float = column("Value as recorded; null where the trial has none", nullable=True)
+    pack_key: str = column("Pack that the weight comes from")
+    pack_sha256: str = column("SHA-256 of the pack's content, hex")
+
+    class Config(Contract.Config):
+        name = "stage_values"
+        unique = ["attempt_id", "position", "landed_on"]
+        metadata = {"partition_by": ("landed_on",)}
+
+
+class Observations(Contract):
+    """One row per benchmark attempt and day: a trial of a job, an attempt at a benchmark's task.
+
+    An attempt that its task or run registered and that left nothing has a row too (`present` false): nothing leaves a
+    total by leaving no file. Key: (attempt_id, landed_on).
+    """
+
+    attempt_id: str = column("Attempt; `<source>:<natural id>`")
+    source: str = column("Kind of artifact", isin=list(SOURCES))
+    landed_on: dt.date = column("Partition day")
+    uri: str = column("Document that this row comes from")
+    format: str = column("Format of that document", isin=list(BENCHMARK_FORMATS))
+    run_id: str = column("Run or job that it belongs to")
+    benchmark: str = column("Benchmark, dataset or pack")
+    agent_name: str = column("Agent or harness", nullable=True)
+    model_name: str = column("Model", nullable=True)
+    task_id: str = column("Task of the benchmark")
+    attempt_index: int = column(
+        "Number of the attempt at its task, from 1; null where there is none", nullable=True, ge=1
+    )
+    present: bool = column("Something was found of it; false: registered, and it left nothing")
+    running: bool = column("Not finished yet: it counts as running, and in no metric")
+    category: Strings = column("Category path from the top of the hierarchy down; null or empty: none", nullable=True)
+    status: str = column("Status as recorded, in lower case", nullable=True)
+    error: bool = column("Execution or evaluation ended in an error, an exception at any step included")
+    fatal: bool = column("A fatal issue: it invalidates its task")
+    metrics: Annotated[pl.List, pl.Struct({"name": pl.String, "value": pl.Float64, "boolean": pl.Boolean})] = column(
+        "What it scored, one entry per metric in the order recorded; a boolean is 0 or 1; a null value is kept and is "
+        "no score; empty where its status forbids a score"
+    )
+    exceptions: Annotated[pl.List, pl.Struct({"type": pl.String, "has_valid_reward": pl.Boolean})] = column(
+        "Exceptions of the trial and of its steps, with the file's own ruling on the reward (null: none)"
+    )
+    reward_recipe: str = column("Staged trials: how their reward comes about", nullable=True)
+    pack_reason: str = column(
+        "Staged trials: why there are no stage values", nullable=True, isin=["pack_missing", "pack_invalid"]
+    )
+    plan_k: int = column("Attempts per task that the plan declares", nullable=True, ge=1)
+    plan_strategy: str = column("Strategy that the plan declares", nullable=True, isin=list(STRATEGIES))
+    n_input_tokens: int = column("Input tokens", nullable=True, ge=0, le=MAX_COUNT)
+    n_cache_tokens: int = column("Cached input tokens", nullable=True, ge=0, le=MAX_COUNT)
+    n_output_tokens: int = column("Output tokens", nullable=True, ge=0, le=MAX_COUNT)
+    cost_usd: float = column("Cost, US dollars", nullable=True)
+    started_at: Utc = column("Start; null where the recorded time has no offset", nullable=True)
+    started_at_text: str = column("The recorded start where it has no offset", nullable=True)
+    finished_at: Utc = column("End; null where the recorded time has no offset", nullable=True)
+    finished_at_text: str = column("The recorded end where it has no offset", nullable=True)
+
+    class Config(Contract.Config):
+        name = "observations"
+        unique = ["attempt_id", "landed_on"]
+        # Not by the winning attempts: what left nothing is no attempt.
+        metadata = {"partition_by": ("landed_on",), "latest_by": ("attempt_id",)}
+
+
+class BenchmarkRuns(Contract):
+    """One row per run that a file of its own describes: what it registered and how it wants to be measured.
+
+    Key: (source, run_id, benchmark, landed_on).
+    """
+
+    source: str = column("Kind of artifact", isin=list(SOURCES))
+    landed_on: dt.date = column("Partition day")
+    uri: str = column("Document that describes the run")
+    run_id: str = column("Run or job")
+    benchmark: str = column("Benchmark; null: the file speaks of all of the run's", nullable=True)
+    registered: int = column("Trials that the run registered", nullable=True, ge=0, le=MAX_COUNT)
+    running: int = column("Trials that it says are running or pending", nullable=True, ge=0, le=MAX_COUNT)
+    duplicates: int = column("Trials found in it that are copies of ones counted elsewhere", ge=0)
+    k: int = column("Attempts per task", nullable=True, ge=1)
+    strategy_: str = column("Strategy", nullable=True, alias="strategy", isin=list(STRATEGIES))
+    aggregation: str = column("How task values become one", nullable=True, isin=list(AGGREGATIONS))
+    score_key: str = column("Metric that the run is scored by", nullable=True)
+    missing_score: float = column("The value that fills a missing score", nullable=True)
+    exclude_missing: bool = column("Missing scores leave the denominator, by declaration", nullable=True)
+    revision: str = column("Revision of dataset and evaluator, as recorded", nullable=True)
+    hierarchy: str = column("Category hierarchy, canonical JSON", nullable=True)
+    metric_contract: Annotated[
+        pl.List,
+        pl.Struct({"name": pl.String, "kind": pl.String, "reducers": pl.List(pl.String), "primary": pl.Boolean}),
+    ] = column("Declared metrics: name, kind, reducers (null: all of its kind), whether primary", nullable=True)
+
+    class Config(Contract.Config):
+        name = "benchmark_runs"
+        metadata = {"partition_by": ("landed_on",), "latest_by": ("source", "run_id", "benchmark")}
+
+
 class RecordedValues(Contract):
     """One row per figure that upstream recorded, of every document that is not an identical copy, in long form."""
 
     attempt_id: str = column("Attempt; null for figures of a whole document, such as a summary's totals", nullable=True)
+    run_id: str = column("Run or job, for figures of a whole run", nullable=True)
     source: str = column("Kind of artifact", isin=list(SOURCES))
     landed_on: dt.date = column("Partition day")
     recorded_in: str = column("Document that recorded it")
     shape: str = column("Shape of that document")
-    field: str = column("eligible, verified, primary_value, reward, constraint:<id>, score:<question>, …")
+    field: str = column("eligible, primary_value, reward, constraint:<id>, staged_reward, job:<figure>, …")
     value: float = column("The recorded number; a boolean is 0 or 1; null where there is none", nullable=True)
     value_type: str = column("What was recorded", isin=["boolean", "number", "text", "null", "unreadable"])
     text: str = column("The recorded text, or the JSON text of what is unreadable", nullable=True)
@@ -261,7 +375,7 @@ class RecordedValues(Contract):
         metadata = {"partition_by": ("landed_on",)}
 
 
-PARTS: tuple[type[Contract], ...] = (
+WORLDSEQ_PARTS: tuple[type[Contract], ...] = (
     Attempts,
     TrajectoryDays,
     TaskPredicates,
@@ -271,4 +385,7 @@ PARTS: tuple[type[Contract], ...] = (
     Branches,
     RecordedValues,
 )
+"""What worldseq documents become."""
+
+PARTS: tuple[type[Contract], ...] = (*WORLDSEQ_PARTS[:-1], StageValues, Observations, BenchmarkRuns, RecordedValues)
 """Every table of the layer."""

@@ -8,24 +8,28 @@ No object storage is read: a day is decoded again from `raw_artifacts` alone.
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
 import polars as pl
 
 from assets.ahead import ahead
-from assets.attempts.contract import PARTS, Attempts, RecordedValues
-from assets.attempts.precedence import resolve
+from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observations, RecordedValues
+from assets.attempts.precedence import Resolution, resolve
 from assets.contract import Contract, empty, schema, table_name, to_contract
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
 from assets.landing.layout import NO_PARTITION
 from assets.landing.manifest import MANIFEST_COLUMNS, latest
 from assets.sources.documents import CANDIDATES, SIDE_FILES, Document, Limits
-from assets.sources.registry import DECODERS
+from assets.sources.documents import Decoded as Read
+from assets.sources.registry import SOURCES, Source
 
 FETCH_DETAIL = ("fetch_detail", "sha256")
+
+DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._fields[2:])
+RUN = ["source", "landed_on", "run_id"]
 
 NUMBERS_PER_BATCH = 2**32
 """Documents are numbered across a run without a batch knowing of the others."""
@@ -76,11 +80,14 @@ def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
     return found.collect(engine="streaming")
 
 
-def fingerprint(rows: pl.DataFrame) -> str:
-    """What was decoded, as JSON: per day a digest of the uri and content of every current object."""
+def fingerprint(rows: pl.DataFrame, companions: pl.DataFrame) -> str:
+    """What was decoded, as JSON: per day a digest of the uri and content of every current object, and companion."""
     digests = {}
     for (day,), objects in sorted(rows.partition_by("landed_on", as_dict=True).items()):
         digest = hashlib.sha256()
+        accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
+        for sha256 in companions.filter(pl.col("source").is_in(accompanied))["sha256"].sort():
+            digest.update(sha256.encode())
         for uri, content, reason in objects.sort("uri").select("uri", "sha256", "fetch_reason").iter_rows():
             digest.update(json.dumps([uri, content, reason]).encode())
         digests[str(day)] = digest.hexdigest()[:16]
@@ -103,20 +110,37 @@ def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 class Part(NamedTuple):
-    """What one landed batch came to; its frames are in the spool."""
+    """What one landed batch came to, or several; the frames are in the spool."""
 
     documents: int
     candidates: list[pl.DataFrame]
     side_files: list[pl.DataFrame]
     quarantine: list[pl.DataFrame]
 
+    def with_(self, other: "Part") -> "Part":
+        """Both together."""
+        return Part(
+            self.documents + other.documents,
+            self.candidates + other.candidates,
+            self.side_files + other.side_files,
+            self.quarantine + other.quarantine,
+        )
+
 
 def read_batch(tables: TableStore, rows: pl.DataFrame) -> list[Document]:
     """The given rows of one landed batch, with their bytes."""
     key = rows.select("landed_on", "batch").row(0, named=True)
-    stored = tables.scan(RawArtifacts, [key]).select(Document._fields).collect(engine="streaming")
+    stored = tables.scan(RawArtifacts, [key]).select(DOCUMENT).collect(engine="streaming")
     wanted = set(rows["uri"])
     return sorted((Document(*row) for row in stored.iter_rows() if row[0] in wanted), key=lambda one: one.uri)
+
+
+def companions_of(tables: TableStore, sources: Iterable[str]) -> pl.DataFrame:
+    """Every version of every companion of these sources, of whatever day: columns of a document."""
+    names = sorted({companion for source in sources if (companion := SOURCES[source].companion)})
+    held = tables.scan(RawArtifacts).filter(pl.col("source").is_in(names), pl.col("content").is_not_null())
+    versions = held.select(DOCUMENT).unique(["uri", "sha256", "last_modified"]).sort("uri", "last_modified", "sha256")
+    return versions.collect(engine="streaming") if names else pl.DataFrame(schema=versions.collect_schema())
 
 
 def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spool: Spool) -> Part:
@@ -127,14 +151,31 @@ def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spo
     part = Part(len(documents), [], [], [])
     next_document = number * NUMBERS_PER_BATCH
     for source, group in by_source.items():
-        decoded = DECODERS[source](group, limits, next_document)
+        decoded = SOURCES[source].decode(group, limits, next_document)
         next_document = decoded.next_document
-        for name, frame in decoded.frames.items():
-            spool.write(name, f"{number:09d}-{source}", frame)
-        part.candidates.append(decoded.candidates)
-        part.side_files.append(decoded.side_files)
-        part.quarantine.append(decoded.quarantine)
+        _keep(decoded, f"{number:09d}-{source}", part, spool)
     return part
+
+
+def _keep(decoded: Read, name: str, part: Part, spool: Spool) -> None:
+    for table, frame in decoded.frames.items():
+        spool.write(table, name, frame)
+    part.candidates.append(decoded.candidates)
+    part.side_files.append(decoded.side_files)
+    part.quarantine.append(decoded.quarantine)
+
+
+def assemble(source: Source, companions: pl.DataFrame, limits: Limits, spool: Spool, first: int) -> Read | None:
+    """What the parts of all batches of one source, and of its companion, come to together; nothing without any."""
+    if source.assemble is None:
+        return None
+    parts = {name: spool.scan(name, columns).collect(engine="streaming") for name, columns in source.parts.items()}
+    if all(part.is_empty() for part in parts.values()):
+        return None
+    if source.companion:
+        of_it = companions.filter(pl.col("source") == source.companion)
+        parts |= SOURCES[source.companion].decode([Document(*row) for row in of_it.iter_rows()], limits, first).frames
+    return source.assemble(parts, first)
 
 
 def decode(
@@ -150,35 +191,42 @@ def decode(
     about one attempt on one day the winner is kept; see `precedence`.
     """
     rows = current(tables, days)
+    companions = companions_of(tables, rows["source"].unique())
     refused = unfetched(rows)
     readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
     batches = readable.partition_by("landed_on", "batch", maintain_order=True)
-    candidates, side_files, quarantine = [], [], [refused]
-    done = 0
+    whole = Part(0, [], [], [refused])
+    done = number = 0
     # Decoding holds the interpreter, so one thread does it; the next batch is read meanwhile.
     for number, documents in enumerate(ahead(partial(read_batch, tables), batches, at_once=1)):
         part = decode_batch(documents, number, limits, spool)
-        candidates += part.candidates
-        side_files += part.side_files
-        quarantine += part.quarantine
+        whole = whole.with_(part)
         done += part.documents
         if progress:
             progress("decoding", done, readable.height)
-    return _resolved(spool, candidates, side_files, quarantine, rows)
+    for later, (name, source) in enumerate(SOURCES.items(), start=number + 1):
+        assembled = assemble(source, companions, limits, spool, later * NUMBERS_PER_BATCH)
+        if assembled:
+            _keep(assembled, f"{later:09d}-{name}", whole, spool)
+    return _resolved(spool, whole, rows, fingerprint(rows, companions))
 
 
-def _resolved(
-    spool: Spool,
-    candidates: Sequence[pl.DataFrame],
-    side_files: Sequence[pl.DataFrame],
-    quarantine: Sequence[pl.DataFrame],
-    rows: pl.DataFrame,
-) -> Decoded:
-    """The tables that the winners leave, and the quarantine with the losers."""
-    told = _stacked(candidates, CANDIDATES)
+def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> Resolution:
+    """Winners and losers of every source, each by its own precedence."""
     contested = told.filter(pl.struct("landed_on", "attempt_id").is_duplicated()).lazy().select("document")
     figures = _scan(spool, RecordedValues).join(contested, on="document", how="semi").collect(engine="streaming")
-    resolution = resolve(told, figures, _stacked(side_files, SIDE_FILES))
+    of = pl.col("source")
+    each = [
+        resolve(told.filter(of == name), figures, side_files.filter(of == name), source.precedence)
+        for name, source in SOURCES.items()
+    ]
+    return Resolution(*(pl.concat(frames) for frames in zip(*each, strict=True)))
+
+
+def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame, inputs: str) -> Decoded:
+    """The tables that the winners leave, and the quarantine with the losers."""
+    told = _stacked(whole.candidates, CANDIDATES)
+    resolution = _resolution(spool, told, _stacked(whole.side_files, SIDE_FILES))
     winners = resolution.winners
     # Where every document won, which is most days, nothing has to be looked up per row.
     unanimous = winners.height == told["attempt_id"].is_not_null().sum()
@@ -189,10 +237,14 @@ def _resolved(
             frame = frame.drop("attempt_id").join(resolution.recorded.lazy(), on="document")
         elif contract is Attempts:
             frame = frame.drop("identical_copies").join(winners.lazy(), on="document")
+        elif contract is BenchmarkRuns:
+            frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
+            frame = frame.drop("duplicates").join(_duplicates(spool, winners), on=RUN, how="left")
+            frame = frame.with_columns(pl.col("duplicates").fill_null(0))
         elif not unanimous:
             frame = frame.join(winners.lazy(), on="document", how="semi")
         tables[table_name(contract)] = to_contract(frame, contract)
-    refused = pl.concat([empty(Quarantine), *quarantine, resolution.quarantine])
+    refused = pl.concat([empty(Quarantine), *whole.quarantine, resolution.quarantine])
     tables[table_name(Quarantine)] = refused.sort(pl.all()).lazy()
     counts = refused.group_by("stage", "reason").len().sort("stage", "reason")
     return Decoded(
@@ -200,8 +252,14 @@ def _resolved(
         documents=rows.height,
         identical_copies=int(winners["identical_copies"].sum()),
         quarantined={f"{stage}/{reason}": count for stage, reason, count in counts.iter_rows()},
-        fingerprint=fingerprint(rows),
+        fingerprint=inputs,
     )
+
+
+def _duplicates(spool: Spool, winners: pl.DataFrame) -> pl.LazyFrame:
+    """`RUN` and `duplicates`: how many of a run's attempts are copies of ones that are counted elsewhere."""
+    lost = _scan(spool, Observations).join(winners.lazy(), on="document", how="anti")
+    return lost.group_by(RUN).agg(duplicates=pl.len().cast(pl.Int64))
 
 
 def _scan(spool: Spool, contract: type[Contract]) -> pl.LazyFrame:

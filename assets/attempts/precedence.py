@@ -4,6 +4,7 @@ Here: the order, declared once for frames and for SQL, and its application withi
 keeps its own winner; views apply the order there. Pure Polars on a small frame of candidates.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -14,10 +15,14 @@ from assets.vocabulary import SHAPES
 
 
 class Criterion(NamedTuple):
-    """A column to go by: the values from best to worst where they are listed, else the greatest first, null last."""
+    """A column to go by: the values from best to worst where they are listed, else the greatest (or least) first.
+
+    Null is last.
+    """
 
     column: str
     ranked: tuple[str, ...] = ()
+    descending: bool = True
 
 
 PRECEDENCE = (
@@ -28,6 +33,9 @@ PRECEDENCE = (
     Criterion("uri"),
 )
 """Evidence is never superseded by a record of it, nor newer by older."""
+
+MAIN_SHAPES = ("harbor", "trial")
+"""Shapes of documents that side files may stand beside."""
 
 SAME_ATTEMPT = ("source", "landed_on", "attempt_id")
 
@@ -50,18 +58,24 @@ def order_by() -> str:
     return ", ".join(
         f"CASE {column} {' '.join(f'WHEN {value!r} THEN {rank}' for rank, value in enumerate(ranked))} END"
         if ranked
-        else f"{column} DESC NULLS LAST"
-        for column, ranked in PRECEDENCE
+        else f"{column} {'DESC' if descending else 'ASC'} NULLS LAST"
+        for column, ranked, descending in PRECEDENCE
     )
 
 
-def resolve(candidates: pl.DataFrame, recorded_values: pl.DataFrame, side_files: pl.DataFrame) -> Resolution:
-    """The winner per attempt and landing day; the others by what they add.
+def resolve(
+    candidates: pl.DataFrame,
+    recorded_values: pl.DataFrame,
+    side_files: pl.DataFrame,
+    precedence: Sequence[Criterion] = PRECEDENCE,
+) -> Resolution:
+    """The winner per attempt and landing day, by `precedence` on the candidates' columns and the `depth` of their path.
 
-    Of one shape and content, one stays; the winner counts the copies of all. Of the others, one of the winner's shape,
-    or with a recorded figure that is not the winner's, is superseded; all keep their recorded values.
+    The others by what they add: of one shape and content, one stays; the winner counts the copies of all. Of the rest,
+    one of the winner's shape, or with a recorded figure that is not the winner's, is superseded; all keep their
+    recorded values.
     """
-    ranked = candidates.pipe(_best_first)
+    ranked = candidates.pipe(_best_first, precedence)
     kept = ranked.unique([*SAME_ATTEMPT, "shape", "digest"], keep="first", maintain_order=True)
     copies = ranked.group_by(SAME_ATTEMPT).agg(
         identical_copies=pl.len().cast(pl.Int64) - pl.struct("shape", "digest").n_unique().cast(pl.Int64)
@@ -79,15 +93,21 @@ def resolve(candidates: pl.DataFrame, recorded_values: pl.DataFrame, side_files:
     )
 
 
-def _best_first(candidates: pl.DataFrame) -> pl.DataFrame:
+def _best_first(candidates: pl.DataFrame, precedence: Sequence[Criterion]) -> pl.DataFrame:
     """In order; of documents within one object the last, so that the order is total."""
     keys = [
-        pl.col(column).replace_strict({value: -rank for rank, value in enumerate(ranked)}, return_dtype=pl.Int64)
-        if ranked
-        else pl.col(column)
-        for column, ranked in PRECEDENCE
+        pl.col(one.column).replace_strict(
+            {value: -rank for rank, value in enumerate(one.ranked)}, return_dtype=pl.Int64
+        )
+        if one.ranked
+        else pl.col(one.column)
+        for one in precedence
     ]
-    return candidates.sort(*keys, "document", descending=True, nulls_last=True)
+    return (
+        candidates.with_columns(depth=pl.col("uri").str.count_matches("/", literal=True))
+        .sort(*keys, "document", descending=[*(one.descending for one in precedence), True], nulls_last=True)
+        .drop("depth")
+    )
 
 
 def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataFrame:
@@ -121,7 +141,7 @@ def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataF
 def _attached(side_files: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:
     """Each side file with the attempt of the Harbor result beside it, and how many attempts are told of there."""
     beside = (
-        candidates.filter(pl.col("shape") == "harbor")
+        candidates.filter(pl.col("shape").is_in(MAIN_SHAPES))
         .group_by("source", "landed_on", directory=pl.col("uri").str.replace(r"/[^/]*$", ""))
         .agg(pl.col("attempt_id").min(), attempts=pl.col("attempt_id").n_unique())
     )

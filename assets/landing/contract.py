@@ -17,6 +17,7 @@ class RawArtifacts(Contract):
     """
 
     uri: str = column("Where the object is: the store's URL and the object's key")
+    path: str = column("Its key below the folder of the landing day, or below the whole prefix", nullable=True)
     source: str = column("Folder of the store that it arrived in: worldseq, harbor, agentforge, agentcompass, …")
     landed_on: dt.date = column("Partition day: the date in its path, else the UTC day of its last modification")
     batch: str = column("Batch that landed it: a digest of the batch's (uri, etag) pairs")

@@ -5,15 +5,14 @@ Here: path patterns and the placing of a listing. Not here: listing itself, and 
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import polars as pl
 
 DATE = "{date}"
 NO_PARTITION = "no_partition"
-READ_SUFFIXES = (".json", ".jsonl")
-"""Only these objects are ever read."""
+READS = (".json", ".jsonl")
+"""Ends of the keys that are read, unless a source names others; no other object is ever fetched."""
 
 LISTING_SCHEMA: dict[str, pl.DataType] = {
     "uri": pl.String(),
@@ -30,6 +29,7 @@ class Pattern(NamedTuple):
 
     source: str
     text: str
+    reads: tuple[str, ...] = READS
 
     @property
     def prefix(self) -> str:
@@ -46,7 +46,7 @@ class Pattern(NamedTuple):
         return self.text.replace(DATE, day.isoformat())
 
 
-def pattern(source: str, text: str | None = None) -> Pattern:
+def pattern(source: str, text: str | None = None, reads: tuple[str, ...] = READS) -> Pattern:
     """The path pattern of a source; by default its folder with one folder a day below it.
 
     Raises:
@@ -55,24 +55,20 @@ def pattern(source: str, text: str | None = None) -> Pattern:
     text = (text or f"{source}/{DATE}/").strip("/")
     if text.count(DATE) > 1 or (DATE in text and DATE not in text.split("/")):
         raise ValueError(f"path pattern of {source}: {text!r} must hold {DATE} once, as a path segment of its own")
-    return Pattern(source, f"{text}/" if text else "")
-
-
-def default_patterns(sources: Iterable[str], configured: Mapping[str, str] | None = None) -> list[Pattern]:
-    """The patterns of `sources`, configured ones first choice."""
-    return [pattern(source, (configured or {}).get(source)) for source in sources]
+    return Pattern(source, f"{text}/" if text else "", reads)
 
 
 def place(listing: pl.DataFrame, where: Pattern, first: dt.date, last: dt.date) -> pl.DataFrame:
     """Source and landing day of each object that is read; the others are left out.
 
-    Adds `last_modified`, `source`, `landed_on`, `fetch_reason`, `fetch_detail`. An object of a dated pattern under no
-    valid date from `first` to `last`, or whose name is not UTF-8, has the reason `no_partition` and stands in the
-    partition of its last-modified day.
+    Adds `last_modified`, `source`, `path`, `landed_on`, `fetch_reason`, `fetch_detail`. An object of a dated pattern
+    under no valid date from `first` to `last`, or whose name is not UTF-8, has the reason `no_partition` and stands in
+    the partition of its last-modified day.
     """
     modified = pl.col("modified_us").cast(pl.Datetime("us", "UTC"))
     modified_on = modified.dt.date().clip(first, last)
-    listing = listing.filter(pl.any_horizontal(pl.col("key").str.ends_with(suffix) for suffix in READ_SUFFIXES))
+    key = pl.concat_str(pl.lit("/"), "key")  # so that `/result.json` is a whole name also at the root
+    listing = listing.filter(pl.any_horizontal(key.str.ends_with(end) for end in where.reads))
     if not where.dated:
         on: pl.Expr = modified_on
         found = pl.lit("a prefix without dates")
@@ -82,9 +78,12 @@ def place(listing: pl.DataFrame, where: Pattern, first: dt.date, last: dt.date) 
         on = day.str.to_date("%Y-%m-%d", strict=False)
         found = pl.col("key").str.slice(len(where.prefix)).str.split("/").list.first()
         valid = on.is_between(first, last).fill_null(value=False)
+    beside = pl.col("key").str.slice(len(where.prefix))
+    below = beside.str.slice(len("2020-01-01/")).str.strip_prefix(where.text.partition(DATE)[2].lstrip("/"))
     return listing.with_columns(
         last_modified=modified,
         source=pl.lit(where.source),
+        path=pl.when(valid & where.dated).then(below).otherwise(beside),
         landed_on=pl.when(valid).then(on).otherwise(modified_on),
         fetch_reason=pl.when(valid & pl.col("utf8")).then(pl.lit(None, pl.String)).otherwise(pl.lit(NO_PARTITION)),
         fetch_detail=pl.when(~pl.col("utf8"))

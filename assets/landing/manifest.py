@@ -10,6 +10,7 @@ import polars as pl
 
 MANIFEST_COLUMNS = (
     "uri",
+    "path",
     "source",
     "landed_on",
     "batch",

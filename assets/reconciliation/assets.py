@@ -5,27 +5,36 @@ from collections.abc import Mapping
 import dagster as dg
 import polars as pl
 
-from assets.reconciliation import recorded
+from assets.reconciliation import recorded, runs, trials
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
 from assets.table_asset import per_rule_set, results_asset
 
 
-@results_asset(Reconciliation, group="reconciliation", code_version="1", by_day=("attempts", "recorded_values"))
+@results_asset(
+    Reconciliation, group="reconciliation", code_version="2", by_day=("attempts", "recorded_values", "observations")
+)
 def reconciliation(
     context: dg.AssetExecutionContext,
     rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
     attempts: pl.LazyFrame,
     recorded_values: pl.LazyFrame,
+    observations: pl.LazyFrame,
     predicate_results: pl.LazyFrame,
     verifications: pl.LazyFrame,
     assessment_scores: pl.LazyFrame,
     rewards: pl.LazyFrame,
+    benchmark_metrics: pl.LazyFrame,
+    run_totals: pl.LazyFrame,
 ) -> pl.DataFrame:
-    """Every recorded figure against the recomputed one."""
+    """Every recorded figure against the recomputed one: of worldseq attempts, of trials, and of whole runs."""
     computed = (predicate_results, verifications, assessment_scores, rewards)
-    rows = per_rule_set(context, rule_sets, recorded.reconciliation, attempts, recorded_values, *computed).collect(
-        engine="streaming"
-    )
+    rows = pl.concat(
+        [
+            per_rule_set(context, rule_sets, recorded.reconciliation, attempts, recorded_values, *computed),
+            per_rule_set(context, rule_sets, trials.reconciliation, recorded_values, observations, rewards),
+            per_rule_set(context, rule_sets, runs.reconciliation, recorded_values, benchmark_metrics, run_totals),
+        ]
+    ).collect(engine="streaming")
     context.add_output_metadata({"compared": rows.height, "disagreements": int((~rows["agrees"]).sum())})
     return rows

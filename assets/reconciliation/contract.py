@@ -16,7 +16,10 @@ class Reconciliation(Contract):
     recomputed: float = column("The recomputed number; a boolean is 0 or 1", nullable=True)
     abs_diff: float = column("|recorded - recomputed|; null where either is null or not a number", nullable=True)
     agrees: bool = column("Equal: exact for booleans, within the relative tolerance for numbers, null equals null")
-    reason: str = column("unreadable, not_recomputed, not_recorded, …; null where they agree", nullable=True)
+    reason: str = column(
+        "differs, not_recomputed, contradicts_status, …; of a run's figure that agrees, the policy it agrees under",
+        nullable=True,
+    )
     rules: str = column("Rule set")
     landed_on: dt.date = column("Partition day")
 

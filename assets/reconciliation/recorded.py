@@ -1,17 +1,18 @@
-"""`reconciliation`: every figure that upstream recorded against the one that the rules compute.
+"""`reconciliation` of worldseq attempts: every figure that upstream recorded against the one that the rules compute.
 
-Here: which figures are comparable and when they agree. Not here: any rule. A disagreement never changes a result.
+Here: which figures are comparable. Not here: any rule, and when two figures agree (`comparison`).
 """
 
 import polars as pl
 
 from assets.attempts.evidence import KEY, ROW, in_order
 from assets.contract import to_contract
+from assets.reconciliation.comparison import UNREADABLE, compared
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
 
 FIGURE = [*KEY, "field"]
-BOOLEAN_FIELDS = "^(eligible|verified|constraint:|objective:)"
+WORLDSEQ = pl.col("source") == "worldseq"
 NO_CONSTRAINT = ("objective", "required_conclusion", "execution_precondition")
 
 
@@ -29,12 +30,11 @@ def reconciliation(
     Figures of documents that lost against the winner are compared with the winner's result as well. Without evidence
     the winner's own record is the result: compared are its reward and what other documents recorded.
     """
-    winners = in_order(attempts.select(*KEY, "uri", "has_evidence"))
-    told = recorded_values.join(winners, on=KEY, how="left")
+    winners = in_order(attempts.filter(WORLDSEQ).select(*KEY, "uri", "has_evidence"))
+    told = recorded_values.filter(WORLDSEQ).join(winners, on=KEY, how="left")
     own_record = (
         ~pl.col("has_evidence") & (pl.col("recorded_in") == pl.col("uri")) & (pl.col("field") != "reward")
     ).fill_null(value=False)
-    unreadable = pl.col("value_type") == "unreadable"
     computed = pl.concat(
         [
             figures(predicate_results, verifications, assessment_scores, rewards),
@@ -42,25 +42,11 @@ def reconciliation(
         ]
     )
     return (
-        told.filter(~own_record | unreadable)
+        told.filter(~own_record | UNREADABLE)
         .join(computed.with_columns(computed=True), on=FIGURE, how="left")
-        .filter(pl.col("computed").is_not_null() | unreadable)
-        .rename({"value": "recorded"})
-        .with_columns(abs_diff=difference())
-        .with_columns(agrees=~unreadable & agreement(rules))
-        .with_columns(
-            reason=pl.when(unreadable)
-            .then(pl.lit("unreadable"))
-            .when("agrees")
-            .then(None)
-            .when(pl.col("recorded").is_null())
-            .then(pl.lit("not_recorded"))
-            .when(pl.col("recomputed").is_null())
-            .then(pl.lit("not_recomputed"))
-            .otherwise(pl.lit("differs")),
-            run_id=pl.lit(None, pl.String),
-            rules=pl.lit(rules.id),
-        )
+        .filter(pl.col("computed").is_not_null() | UNREADABLE)
+        .pipe(compared, rules)
+        .with_columns(run_id=pl.lit(None, pl.String), rules=pl.lit(rules.id))
         .sort(ROW, "field", "recorded_in")
         .pipe(to_contract, Reconciliation)
     )
@@ -100,31 +86,6 @@ def taken_over(own_record: pl.LazyFrame) -> pl.LazyFrame:
     """
     readable = own_record.filter(pl.col("value_type") != "unreadable")
     return readable.group_by(FIGURE).agg(recomputed=pl.col("value").max())
-
-
-def difference() -> pl.Expr:
-    """|recorded - recomputed|, null where either is null or it overflows."""
-    apart = (pl.col("recorded") - pl.col("recomputed")).abs()
-    return pl.when(apart.is_finite()).then(apart)
-
-
-def agreement(rules: RuleSet) -> pl.Expr:
-    """Equal booleans agree, numbers where |recorded - recomputed| <= tolerance * max(1, |recomputed|), null with null.
-
-    An attempt that is not verified has no eligibility: recorded false agrees with that as well.
-    """
-    recorded, recomputed, field = pl.col("recorded"), pl.col("recomputed"), pl.col("field")
-    tolerance = (
-        pl.when(field.str.contains(BOOLEAN_FIELDS))
-        .then(0.0)
-        .otherwise(rules.reconciliation.relative_tolerance * pl.max_horizontal(pl.lit(1.0), recomputed.abs()))
-    )
-    unverified = (field == "eligible") & recomputed.is_null() & (recorded == 0)
-    return (
-        (pl.col("abs_diff") <= tolerance).fill_null(value=False)
-        | (recorded.is_null() & recomputed.is_null())
-        | unverified.fill_null(value=False)
-    )
 
 
 def _named(family: str, id_: str) -> pl.Expr:

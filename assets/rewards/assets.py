@@ -1,23 +1,47 @@
-"""Asset of the rewards: `rewards`."""
+"""Assets of the rewards: `rewards` and `stage_scores`."""
 
 from collections.abc import Mapping
 
 import dagster as dg
 import polars as pl
 
-from assets.rewards import harbor_utility
-from assets.rewards.contract import Rewards
+from assets.rewards import harbor_utility, staged, trials
+from assets.rewards.contract import Rewards, StageScores
 from assets.rulesets.loader import RuleSet
 from assets.table_asset import per_rule_set, results_asset
 
 
-@results_asset(Rewards, group="rewards", code_version="1", by_day=("attempts", "recorded_values"))
+@results_asset(
+    Rewards,
+    group="rewards",
+    code_version="2",
+    by_day=("attempts", "observations", "stage_values", "recorded_values"),
+)
 def rewards(
     context: dg.AssetExecutionContext,
     rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
     attempts: pl.LazyFrame,
+    observations: pl.LazyFrame,
+    stage_values: pl.LazyFrame,
     verifications: pl.LazyFrame,
     recorded_values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """What every attempt's outcome is worth."""
-    return per_rule_set(context, rule_sets, harbor_utility.rewards, attempts, verifications, recorded_values)
+    of_worldseq = (attempts, verifications, recorded_values)
+    of_trials = (observations, stage_values, verifications, recorded_values)
+    return pl.concat(
+        [
+            per_rule_set(context, rule_sets, harbor_utility.rewards, *of_worldseq),
+            per_rule_set(context, rule_sets, trials.rewards, *of_trials),
+        ]
+    )
+
+
+@results_asset(StageScores, group="rewards", code_version="1", by_day=("stage_values",))
+def stage_scores(
+    context: dg.AssetExecutionContext,
+    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    stage_values: pl.LazyFrame,
+) -> pl.LazyFrame:
+    """What every stage of every staged trial contributed to its reward."""
+    return per_rule_set(context, rule_sets, staged.stage_scores, stage_values)

@@ -29,3 +29,29 @@ class Rewards(Contract):
         name = "rewards"
         unique = ["attempt_id", "rules", "reward_kind", "landed_on"]
         metadata = {"partition_by": ("landed_on", "rules")}
+
+
+class StageScores(Contract):
+    """One row per stage of a staged trial and rule set: what it contributed to the reward, before clamping.
+
+    Key: (attempt_id, position, rules, landed_on).
+    """
+
+    attempt_id: str = column("Trial")
+    rules: str = column("Rule set")
+    landed_on: dt.date = column("Partition day")
+    position: int = column("Position of the stage in the pack, from 0", ge=0)
+    stage_id: str = column("Stage of the pack")
+    metric_key: str = column("Name of its value among the trial's metrics, such as stage_<id>")
+    weight: float = column("Weight in the pack")
+    hidden: bool = column("A hidden stage: only these count towards the reward")
+    value: float = column("Value as recorded; null where the trial has none", nullable=True)
+    contribution: float = column(
+        "weight * value of a hidden stage, 0 without a value; null where not valid", nullable=True
+    )
+    reason: str = column("no_value, stage_out_of_range, not_hidden; null for a plain contribution", nullable=True)
+
+    class Config(Contract.Config):
+        name = "stage_scores"
+        unique = ["attempt_id", "position", "rules", "landed_on"]
+        metadata = {"partition_by": ("landed_on", "rules")}

@@ -18,9 +18,10 @@ from assets.sources.columns import from_rows
 
 
 class Document(NamedTuple):
-    """One object of the store, as landed."""
+    """One object of the store, as landed; `path` is its key below the folder of the landing day."""
 
     uri: str
+    path: str
     source: str
     landed_on: dt.date
     last_modified: dt.datetime

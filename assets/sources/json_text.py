@@ -19,6 +19,7 @@ from assets.sources.documents import Fault
 LONGEST_INTEGER = 400  # digits; anything longer overflows a double, and Python refuses to convert very long ones
 _SKELETON = bytes.maketrans(b"[]{}", b"()()")
 _NOT_SKELETON = bytes(set(range(256)) - set(b'[]{}"'))
+_NOT_OPENING = bytes(set(range(256)) - set(b"[{"))
 # A string that never ends ends with the text: otherwise each of its quotes would be tried again, in quadratic time.
 _STRING = r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)'
 _STRING_OR_BRACKET = re.compile(rf"{_STRING}|[\[\]{{}}]".encode(), re.DOTALL)
@@ -53,7 +54,8 @@ def deeper_than(content: bytes, limit: int) -> bool:
     Reduced to quotes and brackets, and the quotes to their parity, what is left outside of strings loses its innermost
     pairs once per level.
     """
-    if content.count(b"{") + content.count(b"[") <= limit:
+    # One pass that drops all but the opening brackets takes half as long as counting the two kinds.
+    if len(content.translate(None, _NOT_OPENING)) <= limit:
         return False
     if b"\\" in content:
         content = content.replace(b"\\\\", b"").replace(b'\\"', b"")

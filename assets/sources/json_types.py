@@ -131,10 +131,30 @@ def _special(inner: inspect.Type, extra: dict[str, Any]) -> Reader:
 def _union(types: tuple[inspect.Type, ...], fallback: type[msgspec.Struct] | None = None) -> Reader:
     rest = [info for info in types if not isinstance(info, inspect.NoneType)]
     tagged = {info.tag: _struct(info) for info in rest if isinstance(info, inspect.StructType) and info.tag is not None}
-    present = _tagged(tagged, _reader_of(fallback) if fallback else None) if tagged else _reader(rest[0])
+    if tagged:
+        present = _tagged(tagged, _reader_of(fallback) if fallback else None)
+    else:
+        present = _either([_reader(info) for info in rest])
     if len(rest) == len(types):
         return present
     return lambda value: None if value is None else present(value)
+
+
+def _either(readers: list[Reader]) -> Reader:
+    """The first of the readers that takes the value; where none does, what the first one says."""
+    if len(readers) == 1:
+        return readers[0]
+
+    def either(value: Any) -> Any:
+        faults = []
+        for reader in readers:
+            try:
+                return reader(value)
+            except Fault as fault:
+                faults.append(fault)
+        raise faults[0]
+
+    return either
 
 
 def _tagged(readers: dict[Any, Reader], fallback: Reader | None) -> Reader:

@@ -1,11 +1,80 @@
-"""Which decoder reads which source; a source that is not listed here is not landed."""
+"""Every source: where its artifacts are, which of them are read, and how they become tables.
 
-from collections.abc import Callable, Mapping, Sequence
+Here: one entry per source, the one place to register another; a source that is not listed here is not landed. Not here:
+any format (the sources' modules) and the flow (`assets.attempts.decoding`).
+"""
 
-from assets.sources import worldseq
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from assets.attempts.precedence import PRECEDENCE, Criterion
+from assets.landing.layout import READS, Pattern, pattern
+from assets.sources import agentcompass, agentcompass_runs, agentforge, harbor, terminal_bench, worldseq
 from assets.sources.documents import Decoded, Document, Limits
 
 Decoder = Callable[[Sequence[Document], Limits, int], Decoded]
+Assembler = Callable[[Mapping[str, pl.DataFrame], int], Decoded]
 
-DECODERS: Mapping[str, Decoder] = {"worldseq": worldseq.decode}
-"""Folder of the store to its decoder."""
+
+class Source(NamedTuple):
+    """One kind of artifact.
+
+    decode: a batch of documents to frames, without a look at any other batch. layout: path pattern, by default its
+    folder with one folder a day. reads: ends of the keys that are read. precedence: which of several documents about
+    one attempt wins. parts: intermediate frames of `decode` by name, each with a column `document`; `assemble` joins
+    those of all batches, and gives the free document numbers from its second argument on to what has none. companion: a
+    source whose every version, of whatever day, is decoded with this one and joins the parts.
+    """
+
+    decode: Decoder
+    layout: str | None = None
+    reads: tuple[str, ...] = READS
+    precedence: Sequence[Criterion] = PRECEDENCE
+    parts: Mapping[str, Mapping[str, pl.DataType]] = {}
+    assemble: Assembler | None = None
+    companion: str | None = None
+
+
+SOURCES: Mapping[str, Source] = {
+    "worldseq": Source(worldseq.decode),
+    "harbor": Source(
+        harbor.decode,
+        reads=harbor.READS,
+        precedence=harbor.PRECEDENCE,
+        parts=terminal_bench.PARTS,
+        assemble=terminal_bench.assemble,
+    ),
+    "agentforge": Source(
+        agentforge.decode,
+        parts=agentforge.PARTS,
+        assemble=agentforge.assemble,
+        companion="agentforge-packs",
+    ),
+    "agentforge-packs": Source(agentforge.decode_packs, layout="agentforge-packs/", parts=agentforge.PACK_PARTS),
+    "agentcompass": Source(agentcompass.decode, parts=agentcompass.PARTS, assemble=agentcompass_runs.assemble),
+}
+"""Folder of the store to what is known of it."""
+
+COMPANIONS = frozenset(source.companion for source in SOURCES.values() if source.companion)
+"""Sources that are nothing by themselves: they are landed with those that they accompany."""
+
+
+def patterns(configured: Mapping[str, str], only: Iterable[str] = ()) -> list[Pattern]:
+    """The path patterns of the named sources and of their companions, or of all; configured ones first choice.
+
+    Raises:
+        ValueError: a source is unknown.
+    """
+    wanted = list(only) or list(SOURCES)
+    for name in wanted:
+        if name not in SOURCES or (only and name in COMPANIONS):
+            known = ", ".join(name for name in SOURCES if name not in COMPANIONS)
+            raise ValueError(f"no source {name!r}; there are {known}")
+    wanted += [source.companion for name in wanted if (source := SOURCES[name]).companion]
+    return [
+        pattern(name, configured.get(name, source.layout), source.reads)
+        for name, source in SOURCES.items()
+        if name in wanted
+    ]

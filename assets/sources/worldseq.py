@@ -15,11 +15,11 @@ from assets.sources import worldseq_frames, worldseq_recorded
 from assets.sources.documents import Decoded, Document, Fault, Limits, Refused, uncollected
 from assets.sources.json_text import deeper_than
 from assets.sources.json_types import closed
+from assets.sources.pieces import Piece, pieces
 from assets.sources.scalars import is_identifier
 from assets.sources.worldseq_frames import Days
 from assets.sources.worldseq_reading import (
     Attempt,
-    Piece,
     Reading,
     SideFile,
     Totals,
@@ -49,9 +49,9 @@ def decode(documents: Sequence[Document], limits: Limits, first: int = 0) -> Dec
 
 
 def _decode(documents: Iterable[Document], max_depth: int, first: int) -> Decoded:
-    pieces = (piece for document in documents for piece in _pieces(document))
+    parts = (piece for document in documents for piece in pieces(document))
     batch = worldseq_frames.Batch([], [worldseq_frames.trajectory((), 0)], [], [], [])
-    while chunk := list(islice(pieces, CHUNK)):
+    while chunk := list(islice(parts, CHUNK)):
         found: list[Attempt] = []
         for reading in chain.from_iterable(_read(piece, max_depth) for piece in chunk):
             match reading:
@@ -82,15 +82,6 @@ def _trajectory(found: list[Attempt], start: int) -> tuple[list[Attempt], Days, 
         if one.full:
             one.full.trajectory = None
     return found, days, refused
-
-
-def _pieces(document: Document) -> Sequence[Piece]:
-    """The object itself, or its lines; blank lines are none, and how a line ends is no part of it."""
-    content = document.content
-    if not document.uri.endswith(".jsonl") or not content.strip():
-        return (Piece(document, content),)
-    lines = enumerate(content.split(b"\n"), start=1)
-    return [Piece(document, line.rstrip(), f"line {number}") for number, line in lines if line.strip()]
 
 
 def _read(piece: Piece, max_depth: int) -> Sequence[Reading]:

@@ -16,8 +16,9 @@ from assets.attempts import contract as tables
 from assets.contract import Contract, schema, table_name
 from assets.sources.columns import from_rows, maps, series
 from assets.sources.documents import CANDIDATES, SIDE_FILES, Decoded, Refused, quarantine
+from assets.sources.pieces import Piece
 from assets.sources.scalars import as_number
-from assets.sources.worldseq_reading import Attempt, Piece, SideFile, Totals, attempt_id
+from assets.sources.worldseq_reading import Attempt, SideFile, Totals, attempt_id
 from assets.sources.worldseq_task import PREDICATE_COLUMNS, QUESTION_COLUMNS, Row, Task
 from assets.sources.worldseq_types import Answer, Branch, Evidence
 from assets.vocabulary import BRANCHES
@@ -358,5 +359,13 @@ def _recorded(figures: Sequence[Sequence[Any]], owners: pl.DataFrame) -> pl.Data
     names = ("field", "value", "value_type", "text")
     owner = np.repeat(np.arange(len(figures)), np.fromiter(map(len, figures), np.int64, len(figures)))
     rows = from_rows(list(chain.from_iterable(figures)), {name: columns[name] for name in names})
-    keys = owners.select("document", "attempt_id", "source", "landed_on", pl.col("uri").alias("recorded_in"), "shape")
+    keys = owners.select(
+        "document",
+        "attempt_id",
+        pl.lit(None, pl.String).alias("run_id"),
+        "source",
+        "landed_on",
+        pl.col("uri").alias("recorded_in"),
+        "shape",
+    )
     return pl.concat([keys[owner], rows], how="horizontal")

@@ -4,16 +4,16 @@ Here: shapes are recognised by their content, and plain values become attempts. 
 fast path of `worldseq` only skips it where it would find nothing to say. Not here: tables (`worldseq_frames`).
 """
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import msgspec
 
 from assets.sources import json_text, worldseq_recorded
-from assets.sources.documents import Document, Fault, Refused, located
+from assets.sources.documents import Fault, Refused, located
 from assets.sources.json_text import as_object, members
 from assets.sources.json_types import read
+from assets.sources.pieces import Piece
 from assets.sources.scalars import Instant, instant, is_identifier
 from assets.sources.worldseq_recorded import Figure, Recorded
 from assets.sources.worldseq_task import Task, read_task
@@ -33,22 +33,6 @@ EVIDENCE_FIELDS = {
     "counterfactual": set(Counterfacts.__struct_encode_fields__),
 }
 SIDE_FILE_FIELDS = {"reward", "eligible", "verified", "primary_value"}
-
-
-class Piece(NamedTuple):
-    """A document: a whole object, a line of one, or an element of a list in one.
-
-    `within` (`line 3`, `$.cases[3]`) is null for a whole object.
-    """
-
-    document: Document
-    content: bytes
-    within: str | None = None
-
-    def digest(self) -> str:
-        """SHA-256 of the piece's own bytes."""
-        whole = self.content is self.document.content
-        return self.document.sha256 if whole else hashlib.sha256(self.content).hexdigest()
 
 
 class Attempt(msgspec.Struct, gc=False):

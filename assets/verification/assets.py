@@ -7,7 +7,7 @@ import polars as pl
 
 from assets.rulesets.loader import RuleSet
 from assets.table_asset import per_rule_set, results_asset
-from assets.verification import predicates, verdicts
+from assets.verification import predicates, trials, verdicts
 from assets.verification.contract import PredicateResults, Verifications
 
 EVIDENCE = ("attempts", "trajectory_days", "task_predicates", "agreements", "questions", "answers", "branches")
@@ -31,19 +31,30 @@ def predicate_results(
 
 
 @results_asset(
-    Verifications, group="verification", code_version="1", by_day=("attempts", "trajectory_days", "recorded_values")
+    Verifications,
+    group="verification",
+    code_version="2",
+    by_day=("attempts", "trajectory_days", "observations", "stage_values", "recorded_values"),
 )
 def verifications(
     context: dg.AssetExecutionContext,
     rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
     attempts: pl.LazyFrame,
     trajectory_days: pl.LazyFrame,
+    observations: pl.LazyFrame,
+    stage_values: pl.LazyFrame,
     predicate_results: pl.LazyFrame,
     recorded_values: pl.LazyFrame,
 ) -> pl.DataFrame:
     """The class of every attempt."""
-    known = (attempts, trajectory_days, predicate_results, recorded_values)
-    rows = per_rule_set(context, rule_sets, verdicts.verifications, *known).collect(engine="streaming")
+    of_worldseq = (attempts, trajectory_days, predicate_results, recorded_values)
+    of_trials = (attempts, observations, stage_values, recorded_values)
+    rows = pl.concat(
+        [
+            per_rule_set(context, rule_sets, verdicts.verifications, *of_worldseq),
+            per_rule_set(context, rule_sets, trials.verifications, *of_trials),
+        ]
+    ).collect(engine="streaming")
     counts = rows.group_by("rules", "class").len().sort("rules", "class")
     context.add_output_metadata({f"class/{rules}/{class_}": count for rules, class_, count in counts.iter_rows()})
     return rows

@@ -1,4 +1,7 @@
-"""`verifications`: the class of every attempt, the first that applies, and why it is not eligible."""
+"""`verifications` of worldseq attempts: the class of each, the first that applies, and why it is not eligible.
+
+Not here: trials and other benchmark attempts (`assets.verification.trials`).
+"""
 
 import polars as pl
 
@@ -17,12 +20,13 @@ def verifications(
     recorded_values: pl.LazyFrame,
     rules: RuleSet,
 ) -> pl.LazyFrame:
-    """One row per attempt, as `Verifications` declares it.
+    """One row per worldseq attempt, as `Verifications` declares it.
 
     A failed attempt is never scored. Of the others, finalization is the first gate; an evaluation summary has none by
     design. The verdict from evidence is a three-valued AND of the predicates and the primary value; without evidence it
     is the recorded one, with the predicates that it recorded as not satisfied.
     """
+    attempts = attempts.filter(pl.col("source") == "worldseq")
     values = primary_values(scored(attempts), trajectory_days)
     recorded = recorded_figures(attempts, recorded_values)
     completed, verified = pl.col("outcome") == "completed", pl.col("class").is_in(["eligible", "ineligible"])
@@ -82,10 +86,10 @@ def recorded_figures(attempts: pl.LazyFrame, recorded_values: pl.LazyFrame) -> p
 def class_and_reason() -> pl.Expr:
     """Struct of `class` and `reason`: the first of the classes that applies."""
     failed = pl.when(pl.col("outcome") != "completed").then(
-        _classed(pl.col("outcome"), pl.coalesce("failure_kind", "outcome"))
+        classed(pl.col("outcome"), pl.coalesce("failure_kind", "outcome"))
     )
     unfinished = pl.when((pl.col("shape") != "summary") & pl.col("finalization_status").ne_missing("completed")).then(
-        _classed(pl.lit("inconclusive"), pl.lit("not_finalized"))
+        classed(pl.lit("inconclusive"), pl.lit("not_finalized"))
     )
     return pl.coalesce(failed, unfinished, pl.when("has_evidence").then(_recomputed()).otherwise(_recorded()))
 
@@ -98,10 +102,10 @@ def _recomputed() -> pl.Expr:
     )
     return (
         pl.when(failed)
-        .then(_classed(pl.lit("ineligible"), pl.lit("predicates_failed")))
+        .then(classed(pl.lit("ineligible"), pl.lit("predicates_failed")))
         .when(undecided_.is_not_null())
-        .then(_classed(pl.lit("inconclusive"), undecided_))
-        .otherwise(_classed(pl.lit("eligible"), pl.lit(None, pl.String)))
+        .then(classed(pl.lit("inconclusive"), undecided_))
+        .otherwise(classed(pl.lit("eligible"), pl.lit(None, pl.String)))
     )
 
 
@@ -109,14 +113,15 @@ def _recorded() -> pl.Expr:
     verified, eligible = pl.col("recorded_verified").fill_null(value=False), pl.col("recorded_eligible")
     return (
         pl.when(verified & eligible)
-        .then(_classed(pl.lit("eligible"), pl.lit(None, pl.String)))
+        .then(classed(pl.lit("eligible"), pl.lit(None, pl.String)))
         .when(verified & ~eligible)
-        .then(_classed(pl.lit("ineligible"), pl.lit("recorded_ineligible")))
+        .then(classed(pl.lit("ineligible"), pl.lit("recorded_ineligible")))
         .when(verified)
-        .then(_classed(pl.lit("inconclusive"), pl.lit("eligible_not_recorded")))
-        .otherwise(_classed(pl.lit("inconclusive"), pl.lit("recorded_unverified")))
+        .then(classed(pl.lit("inconclusive"), pl.lit("eligible_not_recorded")))
+        .otherwise(classed(pl.lit("inconclusive"), pl.lit("recorded_unverified")))
     )
 
 
-def _classed(class_: pl.Expr, reason: pl.Expr) -> pl.Expr:
+def classed(class_: pl.Expr, reason: pl.Expr) -> pl.Expr:
+    """Struct of `class` and `reason`."""
     return pl.struct(class_.alias("class"), reason.alias("reason"))

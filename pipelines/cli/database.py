@@ -20,7 +20,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from assets.attempts.contract import Attempts
 from assets.attempts.precedence import order_by
-from assets.contract import Contract, descriptions, schema, table_name
+from assets.contract import Contract, descriptions, latest_by, schema, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.rulesets.loader import current, load_all
 from assets.tables import TABLES
@@ -104,9 +104,13 @@ def current_rows(contract: type[Contract], rules_id: str) -> str:
     if contract is Attempts:
         return f"FROM {name} QUALIFY row_number() OVER (PARTITION BY attempt_id ORDER BY {order_by()}) = 1"
     if contract is RawArtifacts:
-        latest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
-        return f"FROM {name} QUALIFY {latest}"
+        newest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
+        return f"FROM {name} QUALIFY {newest}"
     conditions = []
+    if latest := latest_by(contract):
+        of = f"PARTITION BY {', '.join(latest)}" + (", rules" if "rules" in columns else "")
+        rules = f" WHERE rules = '{rules_id}'" if "rules" in columns else ""
+        return f"FROM {name}{rules} QUALIFY landed_on = max(landed_on) OVER ({of})"
     if "attempt_id" in columns and contract is not Quarantine:  # a quarantined document lost to nothing
         winners = f"FROM {table_name(Attempts)}{CURRENT} SELECT attempt_id, landed_on"
         # Figures of a whole document belong to no attempt.

@@ -1,6 +1,7 @@
 """`scorehouse demo`: an example store, a full run over it, and what came out.
 
-Here: how its results are told. Not here: the example store and where it may be written (`demo_store`).
+Here: the verb. Not here: the example store and where it may be written (`demo_store`), and what is shown of the results
+(`demo_examples`).
 """
 
 from typing import Annotated
@@ -9,36 +10,12 @@ import typer
 
 import pipelines.run
 from pipelines.cli import database, demo_store
+from pipelines.cli.demo_examples import EXAMPLES, NEXT
 from pipelines.cli.options import verb
 from pipelines.cli.output import print_table, say
 from pipelines.cli.progress import progress
 from pipelines.cli.summary import print_summary
 from pipelines.settings import Settings, load
-
-WHY_INELIGIBLE = """
-SELECT attempt_id, company_id AS company, task_id AS task, kind AS "failed predicate", predicate_id AS id, reason,
-       observed, "limit", coalesce(first_breach_day, worst_day) AS day
-FROM predicate_results_current JOIN attempts_current USING (attempt_id, landed_on)
-WHERE predicate_results_current.outcome = 'fail'
-QUALIFY row_number() OVER (PARTITION BY kind ORDER BY attempt_id, predicate_id) = 1
-ORDER BY kind
-"""
-DISAGREEMENTS = """
-SELECT attempt_id, field, recorded, recomputed, reason
-FROM reconciliation_current WHERE NOT agrees ORDER BY ALL LIMIT 5
-"""
-ARMS = """
-SELECT campaign_id, arm_id, count(*) AS attempts, avg(eligible::INT) AS share_eligible
-FROM verifications_current JOIN attempts_current USING (attempt_id) GROUP BY ALL ORDER BY ALL
-"""
-NEXT = (
-    'scorehouse sql "SELECT class, count(*) FROM verifications_current GROUP BY ALL ORDER BY ALL"',
-    f'scorehouse sql "{" ".join(ARMS.split())}"',
-    "scorehouse sql \"SELECT * FROM predicate_results_current WHERE attempt_id = 'worldseq:att-optimist'\"",
-    "scorehouse tables verifications",
-    "scorehouse quarantine show broken/truncated.json",
-    "scorehouse ui",
-)
 
 app = verb()
 
@@ -66,13 +43,9 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed makes another stor
 
 
 def print_examples(settings: Settings) -> None:
-    """One ineligible attempt for each kind of predicate that failed, and what upstream saw differently."""
-    for title, query in (
-        ("One attempt for each kind of predicate that failed", WHY_INELIGIBLE),
-        ("Recorded by upstream, but not what the evidence gives", DISAGREEMENTS),
-    ):
-        connection = database.connect(settings, query)
-        answer = database.ask(connection, query)
+    """The answers of every example."""
+    for title, query in EXAMPLES:
+        answer = database.ask(database.connect(settings, query), query)
         say()
         say(title, style="bold")
         print_table(answer.columns, answer.fetchall())

@@ -1,15 +1,16 @@
 """Invented attempts for the example store: companies, tasks, thirty days of trade, and what can go wrong in them.
 
 Here: one attempt as a full worldseq document, with what its upstream would have recorded about it. Not here: which
-files they are put in, and the broken ones (`demo_store`), and the plots themselves
-(`demo_plots`). Everything follows from the seed.
+files they are put in, and the broken ones (`demo_worldseq`), and the plots themselves (`demo_plots`). Everything
+follows from the seed.
 """
 
 import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from pipelines.cli.demo_plots import PLOTS, Document
+from pipelines.cli.demo_files import Document, generator
+from pipelines.cli.demo_plots import PLOTS
 
 HORIZON = 30
 CHECKPOINT = 12
@@ -62,11 +63,6 @@ _SERIES = {
     "retained_accounts": ("retainedAccounts", "closing"),
     "recovery": ("shortfallUnits", "loss"),
 }
-
-
-def generator(*parts: object) -> random.Random:
-    """A generator that gives the same numbers for the same parts on every machine."""
-    return random.Random("/".join(map(str, parts)))  # noqa: S311 - seeded on purpose: the store must be reproducible
 
 
 def attempt(identity: Document, task: Task, company: Company, plot: str, seed: int) -> Document:

@@ -6,9 +6,10 @@ Here: the plots, how often they happen, and the class that each leads to. Not he
 
 import random
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Document = dict[str, Any]
+from pipelines.cli.demo_files import Document
+
 Broken = tuple[str, ...]  # ids of the predicates that fail
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import pipelines.run
+from assets.sources.registry import patterns
 from pipelines.cli.options import Json, day, verb
 from pipelines.cli.output import UsageError, print_json
 from pipelines.cli.progress import progress
@@ -33,11 +34,11 @@ def run(
     if first and last and last < first:
         raise UsageError(f"the range of days is reversed: --from {first} is after --to {last}")
     try:
-        sources = pipelines.run.known_sources(source or [])
+        patterns(settings.patterns, source or [])
     except ValueError as error:
         raise UsageError(f"--source: {error}") from error
     with progress() as reporter:
-        summary = pipelines.run.run(settings, first, last, rules or [], sources, reporter)
+        summary = pipelines.run.run(settings, first, last, rules or [], source or [], reporter)
     if json:
         print_json(as_json(summary))
     else:

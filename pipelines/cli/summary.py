@@ -43,7 +43,7 @@ def counted(number: int, one: str, several: str) -> str:
 def print_summary(summary: RunSummary) -> None:
     """Landing, quarantine, classes and reconciliation, in the order in which they come about."""
     if not summary.days:
-        say("Nothing to do: the store has no artifacts of these days (it should hold worldseq/<YYYY-MM-DD>/….json).")
+        say("Nothing to do: the store has no artifacts of these days (it should hold <source>/<YYYY-MM-DD>/…).")
         return
     first, last = min(summary.days), max(summary.days)
     span = f"{len(summary.days)} days, {first} to {last}" if first < last else f"1 day, {first}"

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from assets.attempts.contract import PARTS
+from assets.attempts.contract import WORLDSEQ_PARTS
 from assets.contract import conform, schema, table_name
 from assets.sources import worldseq
 from assets.sources.documents import Document, Limits
@@ -34,11 +34,13 @@ def decoded(documents: list[dict[str, Any]]) -> dict[str, pl.LazyFrame]:
     for number, document in enumerate(documents):
         content = to_bytes(document)
         digest = hashlib.sha256(content).hexdigest()
-        landed.append(Document(f"store/{number:06d}.json", "worldseq", layer.DAY, MODIFIED, digest, content))
+        landed.append(
+            Document(f"store/{number:06d}.json", f"{number:06d}.json", "worldseq", layer.DAY, MODIFIED, digest, content)
+        )
     found = worldseq.decode(landed, Limits())
     assert found.quarantine.is_empty()
     tables = {}
-    for contract in PARTS:
+    for contract in WORLDSEQ_PARTS:
         frame = found.frames[table_name(contract)].with_columns(identical_copies=pl.lit(0, pl.Int64))
         tables[table_name(contract)] = conform(contract, frame.select(list(schema(contract)))).lazy()
     return tables

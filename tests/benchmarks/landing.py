@@ -15,7 +15,7 @@ from assets.attempts.contract import PARTS
 from assets.attempts.decoding import decode
 from assets.landing.contract import Quarantine
 from assets.landing.land import Intake, difference, land
-from assets.landing.layout import default_patterns
+from assets.landing.layout import pattern
 from assets.tables import TABLES
 from pipelines.partitions import FIRST_DAY
 from pipelines.storage.artifact_store import ArtifactStore
@@ -30,7 +30,7 @@ DAYS = [dt.date(2026, 11, day) for day in range(1, 5)]
 
 def everything(artifacts: Path, tables: Tables) -> None:
     """Landing and the attempts layer of the whole store, as the assets do it."""
-    intake = Intake(default_patterns(["worldseq"]), FIRST_DAY)
+    intake = Intake([pattern("worldseq")], FIRST_DAY)
     land(ArtifactStore(str(artifacts)), tables, intake.of(DAYS), {})
     with Spool() as spool:
         decoded = decode(tables, DAYS, intake.limits, spool)
@@ -85,7 +85,7 @@ def memory() -> Ratio:
 def no_change(artifacts: Path, tables: Tables) -> Ratio:
     """(d) The landing pass over an unchanged store against the bare listing through the same file system."""
     reader = ArtifactStore(str(artifacts))
-    intake = Intake(default_patterns(["worldseq"]), FIRST_DAY)
+    intake = Intake([pattern("worldseq")], FIRST_DAY)
     listing = best(lambda: fsspec.filesystem("file").find(str(artifacts), detail=True), 7)
     passing = best(lambda: difference(reader, tables, intake.of(DAYS)), 7)
     return Ratio(

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from assets.assessments.scores import assessment_scores
-from assets.attempts.contract import PARTS
+from assets.attempts.contract import PARTS, WORLDSEQ_PARTS
 from assets.contract import table_name
 from assets.reconciliation.recorded import reconciliation
 from assets.rewards.harbor_utility import rewards
@@ -62,11 +62,11 @@ def main() -> list[Ratio]:
         tables.ensure([*PARTS, *LAYERS["results"]])
         contents = [json.dumps(one).encode() for one in attempts]
         documents = [
-            Document(f"file:///{number}", "worldseq", DAY, NOON, f"{number:064x}", content)
+            Document(f"file:///{number}", str(number), "worldseq", DAY, NOON, f"{number:064x}", content)
             for number, content in enumerate(contents)
         ]
         decoded = decode(documents, Limits(), 0)
-        for contract in PARTS:
+        for contract in WORLDSEQ_PARTS:
             tables.replace(contract, decoded.frames[table_name(contract)].drop("document"), [KEY])
         scoring = best(lambda: score(tables))
     return [

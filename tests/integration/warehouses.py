@@ -1,6 +1,7 @@
 """Running the whole pipeline in tests, and reading back what a reader would see."""
 
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -34,10 +35,10 @@ def write(folder: Path, files: dict[str, bytes] | None = None) -> None:
         path.write_bytes(content)
 
 
-def ran(where: Settings) -> RunSummary:
-    """Run everything once; Dagster's history is kept in memory, which is faster."""
+def ran(where: Settings, **limits: Any) -> RunSummary:
+    """Run everything once, or what `limits` leave; Dagster's history is kept in memory, which is faster."""
     with dg.DagsterInstance.ephemeral() as instance:
-        return run(where, instance=instance)
+        return run(where, instance=instance, **limits)
 
 
 def rows(where: Settings, name: str, *, drop: tuple[str, ...] = ()) -> pl.DataFrame:

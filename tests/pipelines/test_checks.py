@@ -7,13 +7,22 @@ import dagster as dg
 import pytest
 
 from assets.attempts.contract import Attempts
+from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.reconciliation.contract import Reconciliation
 from assets.rewards.contract import Rewards
+from assets.rulesets.loader import load_all
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines.build import build_definitions, table_store
-from pipelines.checks import one_day_each, one_verdict_each, quarantine_rate, recorded_agrees
+from pipelines.checks import (
+    headline_unavailable,
+    one_day_each,
+    one_verdict_each,
+    quarantine_rate,
+    recorded_agrees,
+    runs_finished,
+)
 from pipelines.jobs import day_range_of_rules
 from pipelines.partitions import day_and_rules
 from pipelines.settings import Settings
@@ -92,3 +101,49 @@ def test_a_twentieth_in_quarantine_is_no_warning_yet(tables: Tables, documents: 
     row = {"uri": "/store/0.json", "source": "worldseq", "landed_on": DAY_1, "stage": "decode", "reason": "not_json"}
     store(tables, Quarantine, row)
     assert quarantine_rate(tables, {"landed_on": DAY_1}) == (documents, problems)
+
+
+@pytest.mark.parametrize(
+    ("unavailable", "policy", "headline", "warned"),
+    [
+        (1, "scored_only", True, False),
+        (2, "scored_only", True, True),
+        (2, "strict", True, False),
+        (2, "scored_only", False, False),
+    ],
+)
+def test_a_headline_of_survivors_is_named(
+    unavailable: int, policy: str, headline: bool, warned: bool, tables: Tables
+) -> None:
+    figure = {
+        "source": "harbor",
+        "run_id": "job",
+        "benchmark": "ds",
+        "metric": "reward",
+        "reducer": "mean",
+        "policy": policy,
+        "aggregation": "micro",
+        "scope": "overall",
+        "value": 1.0,
+        "headline": headline,
+        "total": 10,
+        "evaluated": 10 - unavailable,
+        "error": 0,
+        "unavailable": unavailable,
+        "invalidated": 0,
+        "rules": "v1",
+        "landed_on": DAY_1,
+    }
+    store(tables, BenchmarkMetrics, figure)
+    finding = headline_unavailable(load_all())(tables, {"landed_on": DAY_1, "rules": "v1"})
+    assert finding.problems == (["job ds: reward (mean) leaves out 2 of 10"] if warned else [])
+
+
+def test_a_run_with_running_trials_is_named(tables: Tables) -> None:
+    counts = ("registered", "present", "valid", "errors", "missing")
+    told = ("n_input_tokens_n", "n_cache_tokens_n", "n_output_tokens_n", "cost_usd_n")
+    row = {"source": "harbor", "benchmark": "ds", "rules": "v1", "landed_on": DAY_1, "revisions": []}
+    row |= dict.fromkeys([*counts, *told], 0)
+    store(tables, RunTotals, {**row, "run_id": "done", "running": 0}, {**row, "run_id": "on", "running": 2})
+    finding = runs_finished(tables, {"landed_on": DAY_1, "rules": "v1"})
+    assert (finding.rows, finding.problems) == (2, ["on ds: 2 running"])

@@ -22,6 +22,9 @@ GRAPH = {
     "questions": {"raw_artifacts"},
     "answers": {"raw_artifacts"},
     "branches": {"raw_artifacts"},
+    "stage_values": {"raw_artifacts"},
+    "observations": {"raw_artifacts"},
+    "benchmark_runs": {"raw_artifacts"},
     "recorded_values": {"raw_artifacts"},
     "quarantine": {"raw_artifacts"},
     "predicate_results": {
@@ -33,16 +36,29 @@ GRAPH = {
         "answers",
         "branches",
     },
-    "verifications": {"attempts", "trajectory_days", "predicate_results", "recorded_values"},
+    "verifications": {
+        "attempts",
+        "trajectory_days",
+        "observations",
+        "stage_values",
+        "predicate_results",
+        "recorded_values",
+    },
     "assessment_scores": {"attempts", "trajectory_days", "questions", "answers", "branches"},
-    "rewards": {"attempts", "verifications", "recorded_values"},
+    "stage_scores": {"stage_values"},
+    "rewards": {"attempts", "observations", "stage_values", "verifications", "recorded_values"},
+    "benchmark_metrics": {"observations", "benchmark_runs", "rewards"},
+    "run_totals": {"observations", "benchmark_runs", "rewards"},
     "reconciliation": {
         "attempts",
+        "observations",
         "recorded_values",
         "predicate_results",
         "verifications",
         "assessment_scores",
         "rewards",
+        "benchmark_metrics",
+        "run_totals",
     },
 }
 
@@ -99,6 +115,8 @@ def test_contract_checks_block_and_the_others_warn(definitions: dg.Definitions) 
         ("reconciliation", "recorded_agrees"): False,
         ("quarantine", "quarantine_rate"): False,
         ("attempts", "one_day_each"): False,
+        ("benchmark_metrics", "headline_unavailable"): False,
+        ("run_totals", "runs_finished"): False,
     }
 
 

@@ -1,1 +1,1 @@
-"""A second, plain-Python reading of the worldseq rules, and a generator of attempts to try both readings on."""
+"""A second, plain-Python reading of the rules, and generators of what to try both readings on."""

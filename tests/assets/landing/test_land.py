@@ -10,14 +10,14 @@ import pytest
 
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Intake, days_in_store, land
-from assets.landing.layout import default_patterns
+from assets.landing.layout import pattern
 from pipelines.storage.artifact_store import ArtifactStore, Fetched, ObjectInfo
 from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.tables import Tables
 
 DAY = dt.date(2026, 11, 29)
 NOW = dt.datetime(2026, 11, 30, 12, tzinfo=dt.UTC)
-INTAKE = Intake(default_patterns(["worldseq"]), dt.date(2020, 1, 1), batch_bytes=100, clock=lambda: NOW)
+INTAKE = Intake([pattern("worldseq")], dt.date(2020, 1, 1), batch_bytes=100, clock=lambda: NOW)
 
 
 class Misbehaving(ArtifactStore):

@@ -5,13 +5,13 @@ import datetime as dt
 import polars as pl
 import pytest
 
-from assets.landing.layout import LISTING_SCHEMA, pattern, place
+from assets.landing.layout import LISTING_SCHEMA, READS, pattern, place
 
 FIRST, LAST = dt.date(2020, 1, 1), dt.date(2026, 11, 30)
 MODIFIED = dt.datetime(2026, 11, 5, 23, 59, tzinfo=dt.UTC)
 
 
-def placed(key: str, text: str | None = None, *, utf8: bool = True) -> pl.DataFrame:
+def placed(key: str, text: str | None = None, *, utf8: bool = True, reads: tuple[str, ...] = READS) -> pl.DataFrame:
     row = {
         "uri": [f"/store/{key}"],
         "key": [key],
@@ -20,7 +20,7 @@ def placed(key: str, text: str | None = None, *, utf8: bool = True) -> pl.DataFr
         "modified_us": [round(MODIFIED.timestamp() * 1e6)],
         "utf8": [utf8],
     }
-    return place(pl.DataFrame(row, schema=LISTING_SCHEMA), pattern("worldseq", text), FIRST, LAST)
+    return place(pl.DataFrame(row, schema=LISTING_SCHEMA), pattern("worldseq", text, reads), FIRST, LAST)
 
 
 @pytest.mark.parametrize("key", ["worldseq/2026-11-29/a.json", "worldseq/2026-11-29/deep/er/a.jsonl"])
@@ -56,6 +56,35 @@ def test_a_name_that_is_not_utf8_has_no_partition() -> None:
 @pytest.mark.parametrize("key", ["worldseq/2026-11-29/a.log", "worldseq/2026-11-29/a.json.gz", "worldseq/x/notes.txt"])
 def test_other_objects_are_never_read(key: str) -> None:
     assert placed(key).is_empty()
+
+
+@pytest.mark.parametrize(
+    ("key", "read"),
+    [
+        ("worldseq/2026-11-29/job/trial/result.json", True),
+        ("worldseq/2026-11-29/result.json", True),
+        ("worldseq/2026-11-29/job/trial/my-result.json", False),
+        ("worldseq/2026-11-29/job/trial/verifier/reward.txt", True),
+        ("worldseq/2026-11-29/job/trial/reward.txt", False),
+        ("worldseq/2026-11-29/job/trial/agent/trajectory.json", False),
+    ],
+)
+def test_a_source_may_name_the_files_that_are_read(key: str, read: bool) -> None:
+    assert placed(key, reads=("/result.json", "/verifier/reward.txt")).height == read
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "path"),
+    [
+        ("worldseq/2026-11-29/job/trial/result.json", None, "job/trial/result.json"),
+        ("worldseq/2026-11-29/2026-11-29/a.json", None, "2026-11-29/a.json"),
+        ("team/2026-11-01/jobs/a.json", "team/{date}/jobs/", "a.json"),
+        ("uploads/2026-11-29/a.json", "uploads", "2026-11-29/a.json"),
+        ("worldseq/latest/a.json", None, "latest/a.json"),
+    ],
+)
+def test_the_path_is_the_key_below_the_folder_of_the_day(key: str, text: str | None, path: str) -> None:
+    assert placed(key, text)["path"].to_list() == [path]
 
 
 def test_a_pattern_without_a_date_goes_by_the_last_modification() -> None:

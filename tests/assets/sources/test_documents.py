@@ -9,7 +9,9 @@ from assets.contract import schema
 from assets.landing.contract import Quarantine
 from assets.sources.documents import Document, Fault, Refused, located, quarantine, storable, uncollected
 
-DOCUMENT = Document("s/a.json", "worldseq", dt.date(2026, 1, 2), dt.datetime(2026, 1, 2, tzinfo=dt.UTC), "00ff", b"")
+DOCUMENT = Document(
+    "s/a.json", "a.json", "worldseq", dt.date(2026, 1, 2), dt.datetime(2026, 1, 2, tzinfo=dt.UTC), "00ff", b""
+)
 
 
 @pytest.mark.parametrize(

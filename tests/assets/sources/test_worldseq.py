@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from assets.attempts.contract import DAY_METRICS, PARTS
+from assets.attempts.contract import DAY_METRICS, WORLDSEQ_PARTS
 from assets.contract import conform, schema, table_name
 from assets.sources import worldseq, worldseq_types
 from assets.sources.documents import CANDIDATES, SIDE_FILES
@@ -39,7 +39,7 @@ def rows(frame: pl.DataFrame) -> list[dict[str, Any]]:
 def test_every_frame_fulfils_its_contract() -> None:
     mixed = [FULL, named("f", FINALIZER), named("h", HARBOR), {"cases": [named("c", CASE)], "failed": 0}, REWARD, b"{"]
     for decoded in (decode(*mixed), decode()):
-        for contract in PARTS:
+        for contract in WORLDSEQ_PARTS:
             frame = decoded.frames[table_name(contract)]
             assert dict(frame.schema) == {"document": pl.Int64(), **schema(contract)}
             conform(contract, frame.drop("document"))

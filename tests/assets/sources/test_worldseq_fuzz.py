@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from assets.attempts.contract import PARTS, RecordedValues
+from assets.attempts.contract import WORLDSEQ_PARTS, RecordedValues
 from assets.attempts.precedence import resolve
 from assets.contract import conform, table_name
 from assets.landing.contract import Quarantine
@@ -77,7 +77,7 @@ def check(decoded: Decoded, documents: int) -> None:
     assert numbers == list(range(decoded.next_document))
     resolution = resolve(decoded.candidates, decoded.frames["recorded_values"], decoded.side_files)
     conform(Quarantine, pl.concat([decoded.quarantine, resolution.quarantine]))
-    for contract in PARTS:
+    for contract in WORLDSEQ_PARTS:
         kept = resolution.recorded if contract is RecordedValues else resolution.winners
         assert kept["document"].is_unique().all()
         frame = decoded.frames[table_name(contract)].join(kept, on="document", how="semi")

@@ -176,7 +176,7 @@ def document(
     """A landed object."""
     raw = as_bytes(content)
     uri = f"memory://store/worldseq/{landed_on}/{name}"
-    return Document(uri, "worldseq", landed_on, modified, hashlib.sha256(raw).hexdigest(), raw)
+    return Document(uri, uri.rpartition("/")[2], "worldseq", landed_on, modified, hashlib.sha256(raw).hexdigest(), raw)
 
 
 def decode(*contents: Any) -> Decoded:

@@ -1,0 +1,219 @@
+"""Which attempts are measured together, and what their run declares about it.
+
+Here: the groups (a run, benchmark, agent and model on a landing day; null names are a group of their own), their
+attempts in order, and the declarations of a run's own file. Not here: which metrics a group has (`measures`), and what
+any of it comes to.
+"""
+
+from typing import NamedTuple
+
+import polars as pl
+
+from assets.attempts.evidence import KEY
+from assets.rewards.harbor import reward_valid
+from assets.rulesets.loader import RuleSet
+
+GROUP = ["landed_on", "source", "run_id", "benchmark", "agent_name", "model_name"]
+"""What figures are of; the columns `agent_name` and `model_name` may be null."""
+
+RUN = ["landed_on", "source", "run_id"]
+AGENTCOMPASS = ["agentcompass-0", "agentcompass-1"]
+TOLD = (
+    "present",
+    "metrics",
+    "fatal",
+    "started_at",
+    "finished_at",
+    "n_input_tokens",
+    "n_cache_tokens",
+    "n_output_tokens",
+    "cost_usd",
+)
+"""Observed columns that attempts keep as they are."""
+OBSERVED = (
+    *("attempt_id", *GROUP, "format", "task_id", "attempt_index", "running", "category", "status", "error"),
+    *("exceptions", "plan_k", "plan_strategy", *TOLD),
+)
+DECLARED = (
+    "registered",
+    "duplicates",
+    "aggregation",
+    "hierarchy",
+    "score_key",
+    "missing_score",
+    "exclude_missing",
+    "metric_contract",
+    "revisions",
+)
+
+
+class Runs(NamedTuple):
+    """What there is to measure.
+
+    `attempts`: the observations that are not running, numbered by group, task and index; see `attempts`.
+    `groups`: one row per group, running attempts included; see `groups`.
+    `told`: one row per run that a file describes; see `told_runs`.
+    """
+
+    attempts: pl.DataFrame
+    groups: pl.DataFrame
+    told: pl.DataFrame
+
+
+def runs(observations: pl.LazyFrame, benchmark_runs: pl.LazyFrame, rewards: pl.LazyFrame, rules: RuleSet) -> Runs:
+    """The groups of these observations, and their attempts, computed now.
+
+    From here on frames are eager. Many small ones are made of few large ones: a plan of all of it takes longer to
+    optimise than to carry out, since it computes the few anew wherever it forks.
+    """
+    staged = rewards.filter(pl.col("reward_kind").is_in([rules.staged.kind, rules.staged.recorded_kind]))
+    names, members = numbered(observations.select(OBSERVED).collect(engine="streaming"))
+    told = told_runs(benchmark_runs.collect(engine="streaming"))
+    ended = members.filter(~pl.col("running"))
+    grouped = groups(names, members, ended, told)
+    return Runs(
+        attempts(ended, grouped, staged.select(*KEY, "reward").collect(engine="streaming"), rules), grouped, told
+    )
+
+
+def numbered(observed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The names of the groups, numbered as `group` in the order of results, and the observations with that number."""
+    names = observed.select(GROUP).unique().sort(GROUP).with_row_index("group")
+    return names, observed.join(names, on=GROUP, how="left", nulls_equal=True)
+
+
+def groups(names: pl.DataFrame, members: pl.DataFrame, ended: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """One row per group, in order, with what its run declares.
+
+    Columns: `group` and `GROUP`; `format` (of two generations of AgentCompass the later, of trials Harbor's); `rows`,
+    its attempts that are not `running`, those that left nothing included; `k` and `strategy`, the run's own, else the
+    plan's, else from the data; `mixed`, whether its tasks have different plans; `run` and the `DECLARED` of its file;
+    `unseen`, registered attempts that have no row; `unplaced`, those of the run that may belong to any of its several
+    groups.
+    """
+    agentcompass = pl.col("source") == "agentcompass"
+    found = members.group_by("group").agg(
+        pl.col("running").sum().cast(pl.Int64), earlier=pl.col("format").min(), later=pl.col("format").max()
+    )
+    planned = ended.group_by("group").agg(
+        pl.col("plan_k", "plan_strategy").max(),
+        rows=pl.len().cast(pl.Int64),
+        index=pl.col("attempt_index").max(),
+        mixed=pl.any_horizontal(
+            pl.col(name).min() != pl.col(name).max() for name in ("plan_k", "plan_strategy")
+        ).fill_null(value=False),
+    )
+    counted = pl.when(agentcompass).then(pl.coalesce("index", 1)).when(pl.col("source") == "agentforge").then("rows")
+    return (
+        names.join(found, on="group")
+        .join(planned, on="group", how="left")
+        .with_columns(pl.col("rows").fill_null(0), format=pl.when(agentcompass).then("later").otherwise("earlier"))
+        .pipe(with_declarations, told)
+        .with_columns(
+            k=pl.coalesce("declared_k", "plan_k", counted),
+            strategy=pl.coalesce("declared_strategy", "plan_strategy", pl.lit("avg")),
+            mixed=agentcompass & pl.col("mixed").fill_null(value=False),
+            aggregation=pl.when(~agentcompass)
+            .then(pl.lit("micro"))
+            .when(pl.col("hierarchy").is_not_null())
+            .then(pl.lit("category_hierarchy"))
+            .otherwise(pl.col("aggregation").fill_null("micro")),
+        )
+        .pipe(with_unseen)
+        .sort("group")
+    )
+
+
+def with_declarations(found: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+    """The groups with what their run's file declares: the one of their benchmark, else the one of the whole run."""
+    own = told.filter(pl.col("benchmark").is_not_null()).select(*RUN, "benchmark", own="run")
+    whole = told.filter(pl.col("benchmark").is_null()).select(*RUN, whole="run")
+    declared = told.select("run", *DECLARED, declared_k="k", declared_strategy="strategy", declared_running="running")
+    return (
+        found.join(own, on=[*RUN, "benchmark"], how="left")
+        .join(whole, on=RUN, how="left")
+        .with_columns(run=pl.coalesce("own", "whole"))
+        .drop("own", "whole")
+        .join(declared, on="run", how="left")
+    )
+
+
+def told_runs(benchmark_runs: pl.DataFrame) -> pl.DataFrame:
+    """The runs that a file describes, numbered as `run`; of several files the one of the greatest uri declares."""
+    subject = [*RUN, "benchmark"]
+    return (
+        benchmark_runs.sort("uri", descending=True)
+        .group_by(subject)
+        .agg(pl.exclude(subject).first(), revisions=revisions())
+        .sort(subject)
+        .with_row_index("run")
+    )
+
+
+def revisions() -> pl.Expr:
+    """The revisions that files of a run name, in order."""
+    return pl.col("revision").drop_nulls().unique().sort()
+
+
+def with_unseen(found: pl.DataFrame) -> pl.DataFrame:
+    """The groups with `unseen` and `unplaced`.
+
+    What a job registered beyond the trials found in it belongs to its group where there is one; of several groups none
+    can claim it. A job of staged trials registers as many attempts as its configuration says.
+    """
+    alone = pl.len().over("run") == 1
+    beyond = (pl.col("registered") - pl.col("rows").sum().over("run") - pl.col("duplicates")).clip(0).fill_null(0)
+    staged = (pl.col("k") - pl.col("rows")).clip(0)
+    return found.with_columns(
+        unseen=pl.when(pl.col("source") == "agentforge").then(staged).when(alone).then(beyond).otherwise(0),
+        unplaced=pl.when(alone).then(0).otherwise(beyond),
+        running=pl.col("running") + pl.when(alone).then("declared_running").fill_null(0),
+    )
+
+
+def attempts(ended: pl.DataFrame, groups: pl.DataFrame, staged: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
+    """The attempts of the groups, numbered as `attempt` by group, task and index; their tasks are numbered as `task`.
+
+    Columns beside `TOLD`: `group` and its `format`; `index`, their number at their task, counted where none is
+    recorded; `planned_k`, how many their task is to have; `first`, whether they are one of the `k` of their group;
+    `category`, null where it names none; the `reward` of a staged trial; whether they are `valid`; and `error`, which a
+    skipped attempt is not.
+    """
+    names_any = pl.col("category").list.eval(pl.element().str.strip_chars() != "").list.any()
+    starts = pl.when(pl.col("task").diff().fill_null(1) > 0).then("attempt").forward_fill()
+    index = pl.coalesce("attempt_index", (pl.col("attempt") - starts + 1).cast(pl.Int64))
+    return (
+        ended.join(groups.select("group", "k", "declared_k", group_format="format"), on="group", how="left")
+        .join(staged.unique(KEY), on=KEY, how="left")
+        .sort("group", "task_id", "attempt_index", "attempt_id", nulls_last=True)
+        .with_row_index("attempt")
+        .with_columns(task=pl.struct("group", "task_id").rle_id())
+        .with_columns(index=index)
+        .select(
+            "attempt",
+            "group",
+            "task",
+            *TOLD,
+            "index",
+            "k",
+            "reward",
+            format="group_format",
+            planned_k=pl.coalesce("declared_k", "plan_k", "k"),
+            first=pl.col("index") <= pl.col("k"),
+            category=pl.when(names_any).then("category"),
+            error=pl.col("error") & pl.col("status").ne_missing("skipped"),
+            valid=valid(rules),
+        )
+    )
+
+
+def valid(rules: RuleSet) -> pl.Expr:
+    """Whether an attempt has a score that counts."""
+    scored = pl.col("metrics").list.eval(pl.element().struct.field("value").is_not_null()).list.any()
+    return (
+        pl.when(pl.col("format") == "harbor")
+        .then(reward_valid(rules))
+        .when(pl.col("format") == "agentforge")
+        .then(pl.col("reward").is_not_null())
+        .otherwise(scored & ~pl.col("fatal"))
+    )

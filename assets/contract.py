@@ -77,7 +77,7 @@ def partition_by(contract: type[Contract]) -> tuple[str, ...]:
 
 
 def latest_by(contract: type[Contract]) -> tuple[str, ...]:
-    """What a table without a winning document tells of: of several landing days of the same, the latest is current."""
+    """What a table without a winning document tells of, as SQL: of several landing days of it the latest is current."""
     config: Mapping[str, Any] = getattr(contract.Config, "metadata", None) or {}
     return tuple(config.get("latest_by", ()))
 

@@ -22,6 +22,7 @@ from assets.vocabulary import (
 MAX_CENTS = 10**13
 MAX_DAY = 100_000
 MAX_COUNT = 2**53
+MAX_ATTEMPTS = 10**6  # at one task: a plan for more is a mistake, and its sums would overflow
 
 Utc = Annotated[pl.Datetime, "us", "UTC"]
 Strings = Annotated[pl.List, pl.String]
@@ -306,7 +307,7 @@ class Observations(Contract):
     pack_reason: str = column(
         "Staged trials: why there are no stage values", nullable=True, isin=["pack_missing", "pack_invalid"]
     )
-    plan_k: int = column("Attempts per task that the plan declares", nullable=True, ge=1)
+    plan_k: int = column("Attempts per task that the plan declares", nullable=True, ge=1, le=MAX_ATTEMPTS)
     plan_strategy: str = column("Strategy that the plan declares", nullable=True, isin=list(STRATEGIES))
     n_input_tokens: int = column("Input tokens", nullable=True, ge=0, le=MAX_COUNT)
     n_cache_tokens: int = column("Cached input tokens", nullable=True, ge=0, le=MAX_COUNT)
@@ -338,7 +339,7 @@ class BenchmarkRuns(Contract):
     registered: int = column("Trials that the run registered", nullable=True, ge=0, le=MAX_COUNT)
     running: int = column("Trials that it says are running or pending", nullable=True, ge=0, le=MAX_COUNT)
     duplicates: int = column("Trials found in it that are copies of ones counted elsewhere", ge=0)
-    k: int = column("Attempts per task", nullable=True, ge=1)
+    k: int = column("Attempts per task", nullable=True, ge=1, le=MAX_ATTEMPTS)
     strategy_: str = column("Strategy", nullable=True, alias="strategy", isin=list(STRATEGIES))
     aggregation: str = column("How task values become one", nullable=True, isin=list(AGGREGATIONS))
     score_key: str = column("Metric that the run is scored by", nullable=True)

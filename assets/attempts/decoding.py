@@ -16,7 +16,7 @@ import polars as pl
 
 from assets.ahead import ahead
 from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observations, RecordedValues
-from assets.attempts.precedence import Resolution, resolve
+from assets.attempts.precedence import Resolution, enclosed, resolve
 from assets.contract import Contract, empty, schema, table_name, to_contract
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
@@ -216,10 +216,13 @@ def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> R
     contested = told.filter(pl.struct("landed_on", "attempt_id").is_duplicated()).lazy().select("document")
     figures = _scan(spool, RecordedValues).join(contested, on="document", how="semi").collect(engine="streaming")
     of = pl.col("source")
-    each = [
-        resolve(told.filter(of == name), figures, side_files.filter(of == name), source.precedence)
-        for name, source in SOURCES.items()
-    ]
+    each = []
+    for name, source in SOURCES.items():
+        mine, refused = told.filter(of == name), empty(Quarantine)
+        if source.encloses:
+            mine, refused = enclosed(mine)
+        found = resolve(mine, figures, side_files.filter(of == name), source.precedence)
+        each.append(found._replace(quarantine=pl.concat([found.quarantine, refused])))
     return Resolution(*(pl.concat(frames) for frames in zip(*each, strict=True)))
 
 

@@ -34,6 +34,9 @@ PRECEDENCE = (
 )
 """Evidence is never superseded by a record of it, nor newer by older."""
 
+SHAPES_OF_ONE = ("full", "finalizer", "harbor", "summary")
+"""Shapes that tell of one attempt beside each other."""
+
 MAIN_SHAPES = ("harbor", "trial")
 """Shapes of documents that side files may stand beside."""
 
@@ -93,6 +96,35 @@ def resolve(
     )
 
 
+def enclosed(candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The candidates that lie in no attempt's own directory, and the quarantine rows of the others.
+
+    What an agent wrote beside its result may look like one.
+    """
+    directory = pl.col("uri").str.replace(r"/[^/]*$", "")
+    # A result in the day's own folder, in no directory of its own, encloses nothing.
+    of_day = pl.concat_str(pl.lit("/"), pl.col("landed_on").cast(pl.String))
+    own = (
+        candidates.filter(pl.col("shape") == "trial", ~directory.str.ends_with(of_day)).select(above=directory).unique()
+    )
+    parts = directory.str.split("/")
+    ancestors = pl.int_ranges(1, parts.list.len())
+    inside = (
+        candidates.select("document", parts=parts, length=ancestors)
+        .explode("length")
+        .with_columns(above=pl.col("parts").list.head(pl.col("length")).list.join("/"))
+        .join(own, on="above", how="semi")
+        .select("document")
+        .unique()
+    )
+    refused = candidates.join(inside, on="document", how="semi").unique("uri", keep="first", maintain_order=True)
+    detail = pl.lit("inside of the directory of a trial: what was written there is no result")
+    return (
+        candidates.join(inside, on="document", how="anti", maintain_order="left"),
+        refused.pipe(_quarantine, "decode", "unknown_shape", detail),
+    )
+
+
 def _best_first(candidates: pl.DataFrame, precedence: Sequence[Criterion]) -> pl.DataFrame:
     """In order; of documents within one object the last, so that the order is total."""
     keys = [
@@ -133,9 +165,14 @@ def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataF
     detail = (
         pl.when(same_shape)
         .then(pl.format("another document of this shape takes precedence: {}", winner))
+        .when(pl.col("field").is_null())
+        .then(pl.format("a document of another format has this id and takes precedence: {}", winner))
         .otherwise(pl.format("recorded {} differs from that of {}", "field", winner))
     )
-    return found.filter(same_shape | pl.col("field").is_not_null()).pipe(_quarantine, "duplicate", "superseded", detail)
+    # Evidence and its records tell of one attempt; of documents of other shapes one has taken another's id.
+    unrelated = ~pl.col("shape").is_in(SHAPES_OF_ONE) | ~pl.col("winner_shape").is_in(SHAPES_OF_ONE)
+    told = found.filter(same_shape | unrelated | pl.col("field").is_not_null())
+    return told.pipe(_quarantine, "duplicate", "superseded", detail)
 
 
 def _attached(side_files: pl.DataFrame, candidates: pl.DataFrame) -> pl.DataFrame:

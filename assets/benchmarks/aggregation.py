@@ -20,15 +20,15 @@ def figures(units: pl.DataFrame, by: list[str]) -> pl.DataFrame:
     nothing under `strict`.
     """
     unseen = pl.col("unseen").first()
+    total, evaluated, invalidated = pl.len().cast(pl.Int64) + unseen, count("scored_only"), sum_of("invalidated")
     counts = {
-        "total": pl.len().cast(pl.Int64) + unseen,
-        "evaluated": count("scored_only"),
+        "total": total,
+        "evaluated": evaluated,
         "error": sum_of("error"),
-        "invalidated": sum_of("invalidated"),
+        "unavailable": total - evaluated - invalidated,
+        "invalidated": invalidated,
     }
-    sizes = {"scored_only": count("scored_only"), "strict": count("strict") + unseen}
-    unavailable = pl.col("total") - pl.col("evaluated") - pl.col("invalidated")
-    return means(units, by, sizes, counts).with_columns(unavailable=unavailable)
+    return means(units, by, {"scored_only": evaluated, "strict": count("strict") + unseen}, counts)
 
 
 def category_means(categories: pl.DataFrame) -> pl.DataFrame:

@@ -15,13 +15,17 @@ Strings = Annotated[pl.List, pl.String]
 
 GROUP = ("source", "run_id", "benchmark", "agent_name", "model_name")
 """What a figure is of, beside its landing day: a null name is a name of its own."""
+LANDED_TOGETHER = ("source", "run_id", "CASE source WHEN 'harbor' THEN '' ELSE benchmark END")
+"""What a later day replaces: a Harbor job as a whole, whatever its groups were; of other runs each benchmark."""
 
 
 class BenchmarkMetrics(Contract):
     """One row per figure of a run: metric, reducer, k and policy, overall or of a category or hierarchy node.
 
-    A policy says what a missing score counts as: nothing (`strict`: incorrect, or 0), or not at all (`scored_only`).
-    The counts describe the evidence and are the same under every policy: of tasks, for reducer `mean` of trials.
+    A policy says what a missing score counts as: nothing (`strict`: incorrect, or 0), or not at all (`scored_only`). An
+    invalidated task has no score. The counts describe the evidence and are the same under every policy: of tasks, for
+    reducer `mean` of trials.
+
     Key: (source, run_id, benchmark, agent_name, model_name, metric, reducer, k, policy, scope, category, rules,
     landed_on).
     """
@@ -62,7 +66,7 @@ class BenchmarkMetrics(Contract):
     class Config(Contract.Config):
         name = "benchmark_metrics"
         unique = [*GROUP, "metric", "reducer", "k", "policy", "scope", "category", "rules", "landed_on"]
-        metadata = {"partition_by": ("landed_on", "rules"), "latest_by": GROUP}
+        metadata = {"partition_by": ("landed_on", "rules"), "latest_by": LANDED_TOGETHER}
 
 
 class RunTotals(Contract):
@@ -103,4 +107,4 @@ class RunTotals(Contract):
     class Config(Contract.Config):
         name = "run_totals"
         unique = [*GROUP, "rules", "landed_on"]
-        metadata = {"partition_by": ("landed_on", "rules"), "latest_by": GROUP}
+        metadata = {"partition_by": ("landed_on", "rules"), "latest_by": LANDED_TOGETHER}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from assets.benchmarks.reducers import all_k, with_chance
+from assets.benchmarks.reducers import all_k, chances
 from assets.benchmarks.sums import count, means
 from assets.rulesets.loader import RuleSet
 
@@ -68,11 +68,9 @@ def passes(valid: pl.DataFrame, measures: pl.DataFrame, rules: RuleSet) -> pl.Da
         .agg(n=pl.len().cast(pl.Int64), correct=pl.col("reward").sum().cast(pl.Int64))
     )
     smallest = pl.col("n").min().over("group")
+    drawn = tasks.with_columns(k=all_k(smallest, rules)).explode("k").filter(pl.col("k") > 1, pl.col("k") <= smallest)
     return (
-        tasks.with_columns(k=all_k(smallest, rules))
-        .explode("k")
-        .filter(pl.col("k") > 1, pl.col("k") <= smallest)
-        .pipe(with_chance, "n", "harbor_0_26")
+        drawn.join(chances(drawn).rename({"chance": "harbor_0_26"}), on=["n", "correct", "k"])
         .join(measures.filter("passing").select("measure", "group"), on="group")
         .sort("measure", "k", "task")
         .pipe(means, ["measure", "k"], {"harbor_0_26": pl.len().cast(pl.Int64)})

@@ -57,17 +57,16 @@ class Figures(NamedTuple):
 NOTHING = Figures((0,) * len(COUNTS), (None,) * len(VALUED), (0,) * len(VALUED))
 
 
-def nodes(categories: pl.DataFrame, hierarchies: pl.DataFrame) -> pl.DataFrame:
+def nodes(categories: pl.DataFrame) -> pl.DataFrame:
     """One row per series and node of its hierarchy, by `COLUMNS`, children before their parents, the root last.
 
     A root that may have no value says why. Where there is no tree to go by, a root without tasks stands for it.
 
     Args:
-        categories: the figures of categories, by `series` and `category`.
-        hierarchies: `series` and its declared `hierarchy`.
+        categories: the figures of categories, by `series` and `category`, with the declared `hierarchy` of the series.
     """
     figures = ["series", "category", *COUNTS, *VALUED, *SIZES]
-    declared = categories.join(hierarchies, on="series").sort("series", "category").select("hierarchy", *figures)
+    declared = categories.sort("series", "category").select("hierarchy", *figures)
     rows = []
     trees: dict[str | None, Node | None] = {}
     for (text, series), members in groupby(declared.iter_rows(), key=lambda row: row[:2]):

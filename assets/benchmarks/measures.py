@@ -7,12 +7,18 @@ from collections.abc import Callable, Mapping
 
 import polars as pl
 
-from assets.benchmarks.runs import Runs
+from assets.benchmarks.runs import GROUP, Runs
 from assets.rewards.harbor import PRIMARY_KEY
 from assets.rulesets.loader import RuleSet
 
-COLUMNS = ("group", "metric", "entry", "binary", "primary", "averaged", "passing")
-"""Columns of a measure, a metric of a group.
+OF_GROUP = (
+    *("group", *GROUP, "format", "k", "strategy", "missing_score", "exclude_missing"),
+    *("aggregation", "hierarchy", "unseen", "unplaced", "failed"),
+)
+"""What a measure, a metric of a group, knows of its group."""
+
+COLUMNS = (*OF_GROUP, "metric", "entry", "binary", "primary", "averaged", "passing")
+"""Columns of a measure.
 
 `entry`: the name of its values among what attempts scored. `binary`: success or not, else a score. `primary`: its
 figure may be the headline. `averaged` and `passing`: it may be averaged over attempts, and be passed in one of several.
@@ -20,9 +26,6 @@ figure may be the headline. `averaged` and `passing`: it may be averaged over at
 
 SCORING = ("attempt", "group", "task", "format", "index", "present", "first", "valid")
 """What a figure knows of the attempt that scored it."""
-
-PLAN = ("format", "k", "strategy", "missing_score", "unseen")
-"""What a measure knows of its group."""
 
 
 def entries(attempts: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
@@ -47,18 +50,16 @@ def entries(attempts: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
 
 
 def measures(runs: Runs, figures: pl.DataFrame) -> pl.DataFrame:
-    """The metrics of each group that has attempts, by `COLUMNS` and `PLAN`, numbered as `measure` in that order."""
+    """The metrics of each group that has attempts, by `COLUMNS`, in order and numbered as `measure`."""
     groups = runs.groups.filter(pl.col("rows") > 0, ~pl.col("mixed"))
     occurring = set(groups["format"]) or {*OF_FORMAT}
     return (
         pl.concat(
-            of(groups.filter(pl.col("format") == name), figures.filter(pl.col("format") == name))
-            .select(*COLUMNS)
-            .with_columns(passing=pl.col("passing") & pl.col("binary"))
+            of(groups.filter(pl.col("format") == name), figures.filter(pl.col("format") == name)).select(COLUMNS)
             for name, of in OF_FORMAT.items()
             if name in occurring
         )
-        .join(groups.select("group", *PLAN), on="group")
+        .with_columns(passing=pl.col("passing") & pl.col("binary"))
         .sort("group", "metric")
         .with_row_index("measure")
     )
@@ -67,21 +68,15 @@ def measures(runs: Runs, figures: pl.DataFrame) -> pl.DataFrame:
 def second_generation(groups: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     """Release 1.0: what the run's metric contract declares, else what occurs."""
     has_contract = pl.col("metric_contract").list.len().fill_null(0) > 0
-    without = groups.filter(~has_contract)
-    return pl.concat(
-        [
-            declared(groups.filter(has_contract)).select(COLUMNS),
-            shown(without, figures.join(without, on="group", how="semi")).select(COLUMNS),
-        ]
-    )
+    parts = [declared(groups.filter(has_contract)), shown(groups.filter(~has_contract), figures)]
+    return pl.concat(part.select(COLUMNS) for part in parts)
 
 
 def declared(groups: pl.DataFrame) -> pl.DataFrame:
     """What a metric contract declares; all metrics are primary where it names none."""
     reducers = pl.col("reducers")
     return (
-        groups.select("group", "metric_contract")
-        .explode("metric_contract")
+        groups.explode("metric_contract")
         .unnest("metric_contract")
         .with_columns(
             metric="name",
@@ -104,8 +99,7 @@ def shown(groups: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     )
     rank = pl.col("metric").replace_strict({"correct": 0, "score": 1}, default=2, return_dtype=pl.Int64)
     return (
-        groups.select("group")
-        .join(named, on="group", how="left")
+        groups.join(named, on="group", how="left")
         .with_columns(pl.col("metric").fill_null("correct"), pl.col("binary").fill_null(value=True))
         .with_columns(
             primary=pl.struct(rank.alias("rank"), "metric").rank("ordinal").over("group") == 1,
@@ -151,8 +145,7 @@ def reward_keys(groups: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     name = pl.col("metric")
     chosen = (name == PRIMARY_KEY) | (pl.len().over("group") == 1)
     return (
-        groups.select("group")
-        .join(named, on="group", how="left")
+        groups.join(named, on="group", how="left")
         .with_columns(name.fill_null(PRIMARY_KEY), pl.col("binary").fill_null(value=True))
         .with_columns(passing=chosen)
         .with_columns(

@@ -6,20 +6,18 @@ value. Not here: each step itself; see `runs`, `measures`, `scores`, `reducers`,
 
 import polars as pl
 
+from assets.attempts.evidence import signless_zero
 from assets.benchmarks.aggregation import COUNTS, VALUED, category_means, figures
 from assets.benchmarks.contract import BenchmarkMetrics
 from assets.benchmarks.harbor import own_figures
 from assets.benchmarks.hierarchy import ROOT, nodes
 from assets.benchmarks.measures import entries, measures
 from assets.benchmarks.reducers import SERIES, series, units
-from assets.benchmarks.runs import GROUP, Runs, runs
+from assets.benchmarks.runs import runs
 from assets.benchmarks.scores import outcomes, scores, tasks, trials
 from assets.contract import empty, to_contract
 from assets.rulesets.loader import RuleSet
 from assets.vocabulary import POLICIES, SCOPES
-
-OF_GROUP = ("aggregation", "hierarchy", "unplaced", "exclude_missing", *GROUP)
-OF_METRIC = ("measure", "group", "metric", "primary", "format", "missing_score")
 
 
 def benchmark_metrics(
@@ -33,18 +31,15 @@ def benchmark_metrics(
     shown = entries(run.attempts, rules)
     metrics = measures(run, shown)
     scored = scores(metrics, shown)
-    left = outcomes(tasks(run.attempts), metrics, scored)
-    single = trials(run.attempts, metrics, scored)
-    all_series = series(metrics, left, rules)
+    of_tasks = outcomes(tasks(run.attempts), metrics, scored)
+    of_trials = trials(run.attempts, metrics, scored)
+    all_series = series(metrics, of_tasks, rules)
     if all_series.is_empty():
         return empty(BenchmarkMetrics).lazy()
-    known = (
-        all_series.join(metrics.select(OF_METRIC), on="measure")
-        .join(described(run), on="group")
-        .join(own_figures(run.attempts, single, metrics, rules), on=SERIES, how="left", nulls_equal=True)
-    )
+    own = own_figures(run.attempts, of_trials, metrics, rules)
+    known = all_series.join(own, on=SERIES, how="left", nulls_equal=True)
     return (
-        scopes(units(all_series, single, left), known)
+        scopes(units(all_series, of_trials, of_tasks), known)
         .join(known, on="series")
         .pipe(by_policy)
         .with_columns(headline=is_headline(), rules=pl.lit(rules.id))
@@ -61,42 +56,28 @@ def benchmark_metrics(
     )
 
 
-def described(run: Runs) -> pl.DataFrame:
-    """`OF_GROUP` of each group, and whether it has `failed`: a fatal issue withholds every value of the report."""
-    failed = run.attempts.group_by("group").agg(failed=pl.col("fatal").any())
-    return run.groups.select("group", *OF_GROUP, registered_unseen="unseen").join(failed, on="group")
-
-
 def scopes(parts: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """The figures of every series overall, of its categories and of the nodes of its hierarchy, one after another."""
-    declared = known.select("series", "aggregation", "hierarchy")
+    aggregation = known.select("series", "hierarchy", "aggregation").filter(pl.col("aggregation") != "micro")
     categories = figures(parts.filter(pl.col("category").is_not_null()), ["series", "category"])
-    of = pl.col("aggregation")
-    above = nodes(categories, declared.filter(of == "category_hierarchy").drop("aggregation"))
-    means = category_means(categories.join(declared.filter(of == "category_mean"), on="series", how="semi"))
-    aggregated = pl.concat(
-        [means, above.filter(pl.col("category") == ROOT).select("series", *VALUED, "reason")], how="diagonal"
-    )
+    of_categories = categories.join(aggregation, on="series")
+    hierarchical = pl.col("aggregation") == "category_hierarchy"
+    above = nodes(of_categories.filter(hierarchical))
+    means = category_means(of_categories.filter(~hierarchical))
+    roots = above.filter(pl.col("category") == ROOT).select("series", *VALUED, "reason")
+    aggregated = pl.concat([means, roots], how="diagonal").with_columns(micro=pl.lit(value=False))
     overall = (
         figures(parts, ["series"])
-        .join(declared, on="series")
         .join(aggregated, on="series", how="left", suffix="_aggregated")
         .with_columns(
-            pl.when(of == "micro").then(policy).otherwise(f"{policy}_aggregated").alias(policy) for policy in VALUED
+            pl.when(pl.col("micro").is_null()).then(policy).otherwise(f"{policy}_aggregated").alias(policy)
+            for policy in VALUED
         )
     )
-    named = {
-        "overall": overall.with_columns(category=None),
-        "category": categories.with_columns(reason=None),
-        "hierarchy": above,
-    }
-    text = [pl.col("category", "reason").cast(pl.String)]
+    named = {"overall": overall, "category": categories, "hierarchy": above}
     return pl.concat(
-        [
-            frame.with_columns(text).select("series", *COUNTS, *VALUED, "category", "reason", scope=pl.lit(scope))
-            for scope, frame in named.items()
-        ]
-    )
+        [frame.with_columns(scope=pl.lit(scope)) for scope, frame in named.items()], how="diagonal"
+    ).select("series", "scope", "category", *COUNTS, *VALUED, "reason")
 
 
 def by_policy(wide: pl.DataFrame) -> pl.DataFrame:
@@ -104,19 +85,12 @@ def by_policy(wide: pl.DataFrame) -> pl.DataFrame:
 
     Harbor's trials are told under its own policies as well: both of its means, and its pass@k where it reports one.
     """
+    policy = pl.col("policy")
     trials = (pl.col("format") == "harbor") & (pl.col("reducer") == "mean")
-    told = {
-        "strict": pl.lit(value=True),
-        "scored_only": pl.lit(value=True),
-        "harbor_0_26": trials | pl.col("harbor_0_26").is_not_null(),
-        "harbor_0_25": trials,
-    }
-    return pl.concat(
-        [
-            wide.filter(told[policy]).with_columns(policy=pl.lit(policy), value=policy).drop(POLICIES)
-            for policy in POLICIES
-        ]
-    )
+    own = (policy == "harbor_0_26") & pl.col("value").is_not_null()
+    return wide.unpivot(
+        POLICIES, index=pl.selectors.exclude(POLICIES), variable_name="policy", value_name="value"
+    ).filter(policy.is_in(VALUED) | trials | own)
 
 
 def is_headline() -> pl.Expr:
@@ -153,10 +127,8 @@ def withheld(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("reducer") == "pass_unbiased",
         (pl.col("reducer") == "mean") & (pl.col("policy") == "strict"),
     )
-    flatters = (unbiased & (pl.col("registered_unseen") + pl.col("unplaced") > 0)) | (
-        strict_mean & (pl.col("unplaced") > 0)
-    )
-    return rows.with_columns(
+    flatters = (unbiased & (pl.col("unseen") + pl.col("unplaced") > 0)) | (strict_mean & (pl.col("unplaced") > 0))
+    return rows.with_columns(value=signless_zero(value)).with_columns(
         value=pl.when(~failed).then(value),
         reference_value=pl.when(failed).then(value),
         reason=pl.coalesce(

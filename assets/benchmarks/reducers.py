@@ -54,32 +54,44 @@ def has_series() -> pl.Expr:
 
 
 def series(measures: pl.DataFrame, outcomes: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
-    """The series of all measures, by `SERIES` and `unseen`, numbered as `series` in that order."""
+    """The series of all measures, in order of `SERIES` and numbered as `series`, with all columns of their measure."""
     single = pl.when(pl.col("k") == 1).then(pl.lit("native")).otherwise(pl.lit("avg"))
-    drawn = measures.join(listed_k(outcomes.filter(is_passed_unbiased()), rules), on="measure", suffix="_drawn")
-    none = pl.lit(0, pl.Int64)
+    parts = [
+        measures.filter(~BENCHMARK).with_columns(reducer=pl.lit("mean"), k=pl.lit(None, pl.Int64)),
+        measures.filter(is_averaged()).with_columns(reducer=single),
+        measures.filter(is_passed()).with_columns(reducer=pl.lit("pass")),
+        listed_k(measures.filter(is_passed_unbiased()), outcomes, rules),
+    ]
+    return pl.concat(parts).sort(SERIES).with_row_index("series")
+
+
+def listed_k(measures: pl.DataFrame, outcomes: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
+    """The series `pass_unbiased`: every `k` that it is reported for, up to the largest number of attempts at a task."""
+    listed = pl.concat_list(all_k(pl.col("n"), rules), pl.when(BENCHMARK).then("k")).list.unique()
     return (
-        pl.concat(
-            [
-                measures.filter(~BENCHMARK).select(
-                    "measure", "unseen", reducer=pl.lit("mean"), k=pl.lit(None, pl.Int64)
-                ),
-                measures.filter(is_averaged()).select("measure", unseen=none, reducer=single, k="k"),
-                measures.filter(is_passed()).select("measure", unseen=none, reducer=pl.lit("pass"), k="k"),
-                drawn.select("measure", unseen=none, reducer=pl.lit("pass_unbiased"), k="k_drawn"),
-            ]
-        )
-        .sort(SERIES)
-        .with_row_index("series")
+        measures.join(outcomes.group_by("measure").agg(pl.col("n").max()), on="measure")
+        .with_columns(k=listed, reducer=pl.lit("pass_unbiased"))
+        .explode("k")
+        .filter(pl.col("k") <= pl.col("n"))
+        .drop("n")
     )
+
+
+def all_k(largest: pl.Expr, rules: RuleSet) -> pl.Expr:
+    """The list of the powers and the multiples that the rules name, up to `largest` and `LISTED_K`; 1 is a power."""
+    base, step = rules.benchmark.pass_k_powers_of, rules.benchmark.pass_k_multiples_of
+    exponents = range(LISTED_K.bit_length())
+    powers = [base**exponent for exponent in exponents if base**exponent <= LISTED_K]
+    return pl.int_ranges(step, largest.clip(upper_bound=LISTED_K) + 1, step).list.concat(pl.lit(powers))
 
 
 def units(series_: pl.DataFrame, trials: pl.DataFrame, outcomes: pl.DataFrame) -> pl.DataFrame:
     """Every unit of every series, in order within it: a trial under `mean`, a task under the others."""
-    tasks = outcomes.drop("k", "unseen")
+    tasks = outcomes.drop("k")
+    named = series_.select("series", "measure", "reducer", "k").partition_by("reducer", as_dict=True)
     return pl.concat(
         UNITS[reducer](of.join(trials if reducer == "mean" else tasks, on="measure", maintain_order="right"))
-        for (reducer,), of in series_.partition_by("reducer", include_key=False, as_dict=True).items()
+        for (reducer,), of in named.items()
     )
 
 
@@ -126,16 +138,38 @@ def first_error() -> pl.Expr:
 def unbiased(tasks: pl.DataFrame) -> pl.DataFrame:
     """Reducer `pass_unbiased`: the chance that one of k attempts drawn from all of the task's succeeds.
 
-    They are drawn from the evaluated ones under `scored_only`, from the registered ones under `strict`.
+    They are drawn from the evaluated ones under `scored_only`, from the registered ones under `strict`. Tasks are many,
+    and few of them differ in what the chance depends on.
     """
     incomplete = (pl.col("found") < pl.col("k")) & (pl.col("format") != "agentcompass-0")
     case = ["evaluated", "n", "correct", "k"]
-    few = tasks.select(case).unique()
-    chances = few.pipe(with_chance, "evaluated", "scored_only").pipe(with_chance, "n", "strict")
+    cases = tasks.select(case).unique()
+    known = chances(pl.concat([cases.select("correct", "k", n="evaluated"), cases.select("correct", "k", "n")]))
+    of_evaluated = known.rename({"n": "evaluated", "chance": "scored_only"})
+    of_registered = known.rename({"chance": "strict"})
+    valued = cases.join(of_evaluated, on=["evaluated", "correct", "k"]).join(of_registered, on=["n", "correct", "k"])
     return (
         tasks.with_columns(error=pl.col("error") | pl.col("invalidated") | incomplete)
-        .join(chances, on=case, how="left", maintain_order="left")
+        .join(valued, on=case, maintain_order="left")
         .select(UNIT)
+    )
+
+
+def chances(cases: pl.DataFrame) -> pl.DataFrame:
+    """`n`, `correct`, `k` of each different case, and its `chance`: 1 - C(n - c, k) / C(n, k); null where n < k.
+
+    The quotient is a product of min(c, k) factors.
+    """
+    n, k, index = pl.col("n"), pl.col("k"), pl.col("index")
+    fewer, more = pl.min_horizontal("correct", "k"), pl.max_horizontal("correct", "k")
+    none_succeeds = ((n - more - index) / (n - index)).cum_prod().last().fill_null(1.0)
+    return (
+        cases.select("n", "correct", "k")
+        .unique()
+        .with_columns(index=pl.int_ranges(0, fewer))
+        .explode("index", empty_as_null=True)
+        .group_by("n", "correct", "k")
+        .agg(chance=pl.when(n.first() >= k.first()).then(1.0 - none_succeeds))
     )
 
 
@@ -147,46 +181,3 @@ UNITS: Mapping[str, Callable[[pl.DataFrame], pl.DataFrame]] = {
     "pass_unbiased": unbiased,
 }
 """From the trials or tasks of the series of one reducer, in order, to their `UNIT`s."""
-
-
-def listed_k(tasks: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
-    """`measure` and every `k` that `pass_unbiased` is reported for, up to the largest number of attempts at a task."""
-    declared = pl.when(BENCHMARK).then("k")
-    return (
-        tasks.group_by("measure")
-        .agg(pl.col("n").max(), declared=declared.first())
-        .with_columns(k=pl.concat_list(all_k(pl.col("n"), rules), "declared"))
-        .select("measure", "n", "k")
-        .explode("k")
-        .filter(pl.col("k") <= pl.col("n"))
-        .unique(["measure", "k"])
-        .select("measure", "k")
-    )
-
-
-def all_k(largest: pl.Expr, rules: RuleSet) -> pl.Expr:
-    """The list of the powers and the multiples that the rules name, up to `largest` and `LISTED_K`; 1 is a power."""
-    base, step = rules.benchmark.pass_k_powers_of, rules.benchmark.pass_k_multiples_of
-    exponents = range(LISTED_K.bit_length())
-    powers = [base**exponent for exponent in exponents if base**exponent <= LISTED_K]
-    return pl.int_ranges(step, largest.clip(upper_bound=LISTED_K) + 1, step).list.concat(pl.lit(powers))
-
-
-def with_chance(drawn: pl.DataFrame, attempts: str, name: str) -> pl.DataFrame:
-    """The frame with `name`: 1 - C(n - c, k) / C(n, k) for n `attempts` of which c are `correct`; null where n < k.
-
-    The quotient is a product of min(c, k) factors, and few different ones occur.
-    """
-    n, fewer, more = pl.col(attempts), pl.min_horizontal("correct", "k"), pl.max_horizontal("correct", "k")
-    index, case = pl.col("index"), [attempts, "correct", "k"]
-    chances = (
-        drawn.select(case)
-        .filter(pl.col("correct") > 0, n >= pl.col("k"))
-        .unique()
-        .with_columns(index=pl.int_ranges(0, fewer))
-        .explode("index")
-        .group_by(case)
-        .agg(none_succeeds=((n - more - index) / (n - index)).cum_prod().last())
-    )
-    succeeds = pl.when(n >= pl.col("k")).then(1.0 - pl.col("none_succeeds").fill_null(1.0))
-    return drawn.join(chances, on=case, how="left").with_columns(succeeds.alias(name)).drop("none_succeeds")

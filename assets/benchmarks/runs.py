@@ -5,6 +5,7 @@ attempts in order, and the declarations of a run's own file. Not here: which met
 any of it comes to.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -18,22 +19,16 @@ GROUP = ["landed_on", "source", "run_id", "benchmark", "agent_name", "model_name
 
 RUN = ["landed_on", "source", "run_id"]
 AGENTCOMPASS = ["agentcompass-0", "agentcompass-1"]
-TOLD = (
-    "present",
-    "metrics",
-    "fatal",
-    "started_at",
-    "finished_at",
-    "n_input_tokens",
-    "n_cache_tokens",
-    "n_output_tokens",
-    "cost_usd",
+READ = (
+    *("attempt_id", *GROUP, "format", "task_id", "attempt_index"),
+    *("plan_k", "plan_strategy", "running", "status", "error", "exceptions"),
 )
+"""Observed columns that groups and attempts are made of."""
+
+KEPT = ("present", "fatal", "category", "metrics")
 """Observed columns that attempts keep as they are."""
-OBSERVED = (
-    *("attempt_id", *GROUP, "format", "task_id", "attempt_index", "running", "category", "status", "error"),
-    *("exceptions", "plan_k", "plan_strategy", *TOLD),
-)
+
+ORDER = ["group", "task_id", "attempt_index", "attempt_id"]
 DECLARED = (
     "registered",
     "duplicates",
@@ -60,56 +55,67 @@ class Runs(NamedTuple):
     told: pl.DataFrame
 
 
-def runs(observations: pl.LazyFrame, benchmark_runs: pl.LazyFrame, rewards: pl.LazyFrame, rules: RuleSet) -> Runs:
-    """The groups of these observations, and their attempts, computed now.
+def runs(
+    observations: pl.LazyFrame,
+    benchmark_runs: pl.LazyFrame,
+    rewards: pl.LazyFrame,
+    rules: RuleSet,
+    also: Sequence[str] = (),
+) -> Runs:
+    """The groups of these observations, and their attempts, with `also` these observed columns.
 
-    From here on frames are eager. Many small ones are made of few large ones: a plan of all of it takes longer to
-    optimise than to carry out, since it computes the few anew wherever it forks.
+    Inputs are read here, and every later step computes its frame at once: all of them together are many small frames
+    made of few large ones, and a plan of that takes longer to optimise than to carry out.
     """
-    staged = rewards.filter(pl.col("reward_kind").is_in([rules.staged.kind, rules.staged.recorded_kind]))
-    names, members = numbered(observations.select(OBSERVED).collect(engine="streaming"))
+    kept = (*KEPT, *also)
+    names, members = numbered(observations.select(*READ, *kept).collect(engine="streaming"))
     told = told_runs(benchmark_runs.collect(engine="streaming"))
-    ended = members.filter(~pl.col("running"))
-    grouped = groups(names, members, ended, told)
-    return Runs(
-        attempts(ended, grouped, staged.select(*KEY, "reward").collect(engine="streaming"), rules), grouped, told
-    )
+    staged = pl.col("reward_kind").is_in([rules.staged.kind, rules.staged.recorded_kind])
+    worth = rewards.filter(staged).unique(KEY).select(*KEY, "reward").collect(engine="streaming")
+    grouped = groups(names, members, told)
+    return Runs(attempts(members.filter(~pl.col("running")), grouped, worth, rules, kept), grouped, told)
 
 
 def numbered(observed: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The names of the groups, numbered as `group` in the order of results, and the observations with that number."""
-    names = observed.select(GROUP).unique().sort(GROUP).with_row_index("group")
-    return names, observed.join(names, on=GROUP, how="left", nulls_equal=True)
+    """The names of the groups, numbered as `group` in the order of results, and the observations with that number.
+
+    Rows of a group mostly stand together: the strings that name it are looked up once per stretch of rows.
+    """
+    rows = observed.with_columns(stretch=pl.struct(GROUP).rle_id())
+    stretches = rows.select("stretch", *GROUP).filter(pl.col("stretch").is_first_distinct())
+    names = stretches.select(GROUP).unique().sort(GROUP).with_row_index("group")
+    known = stretches.join(names, on=GROUP, nulls_equal=True).select("stretch", "group")
+    return names, rows.join(known, on="stretch", how="left").drop("stretch")
 
 
-def groups(names: pl.DataFrame, members: pl.DataFrame, ended: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
+def groups(names: pl.DataFrame, members: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """One row per group, in order, with what its run declares.
 
     Columns: `group` and `GROUP`; `format` (of two generations of AgentCompass the later, of trials Harbor's); `rows`,
     its attempts that are not `running`, those that left nothing included; `k` and `strategy`, the run's own, else the
-    plan's, else from the data; `mixed`, whether its tasks have different plans; `run` and the `DECLARED` of its file;
-    `unseen`, registered attempts that have no row; `unplaced`, those of the run that may belong to any of its several
-    groups.
+    plan's, else from the data; `mixed`, whether its tasks have different plans; `failed`, whether there is a fatal
+    issue; `run` and the `DECLARED` of its file; `unseen`, registered attempts that have no row; `unplaced`, those of
+    the run that may belong to any of its several groups.
     """
-    agentcompass = pl.col("source") == "agentcompass"
+    ended, agentcompass = ~pl.col("running"), pl.col("source") == "agentcompass"
+    plan_k, plan_strategy = pl.col("plan_k").filter(ended), pl.col("plan_strategy").filter(ended)
     found = members.group_by("group").agg(
-        pl.col("running").sum().cast(pl.Int64), earlier=pl.col("format").min(), later=pl.col("format").max()
-    )
-    planned = ended.group_by("group").agg(
-        pl.col("plan_k", "plan_strategy").max(),
-        rows=pl.len().cast(pl.Int64),
-        index=pl.col("attempt_index").max(),
-        mixed=pl.any_horizontal(
-            pl.col(name).min() != pl.col(name).max() for name in ("plan_k", "plan_strategy")
-        ).fill_null(value=False),
+        pl.col("running").sum().cast(pl.Int64),
+        rows=ended.sum().cast(pl.Int64),
+        earlier=pl.col("format").min(),
+        later=pl.col("format").max(),
+        index=pl.col("attempt_index").filter(ended).max(),
+        plan_k=plan_k.max(),
+        plan_strategy=plan_strategy.max(),
+        failed=pl.col("fatal").filter(ended).any(),
+        mixed=pl.any_horizontal(plan_k.min() != plan_k.max(), plan_strategy.min() != plan_strategy.max()),
     )
     counted = pl.when(agentcompass).then(pl.coalesce("index", 1)).when(pl.col("source") == "agentforge").then("rows")
     return (
         names.join(found, on="group")
-        .join(planned, on="group", how="left")
-        .with_columns(pl.col("rows").fill_null(0), format=pl.when(agentcompass).then("later").otherwise("earlier"))
         .pipe(with_declarations, told)
         .with_columns(
+            format=pl.when(agentcompass).then("later").otherwise("earlier"),
             k=pl.coalesce("declared_k", "plan_k", counted),
             strategy=pl.coalesce("declared_strategy", "plan_strategy", pl.lit("avg")),
             mixed=agentcompass & pl.col("mixed").fill_null(value=False),
@@ -126,16 +132,22 @@ def groups(names: pl.DataFrame, members: pl.DataFrame, ended: pl.DataFrame, told
 
 def with_declarations(found: pl.DataFrame, told: pl.DataFrame) -> pl.DataFrame:
     """The groups with what their run's file declares: the one of their benchmark, else the one of the whole run."""
-    own = told.filter(pl.col("benchmark").is_not_null()).select(*RUN, "benchmark", own="run")
-    whole = told.filter(pl.col("benchmark").is_null()).select(*RUN, whole="run")
-    declared = told.select("run", *DECLARED, declared_k="k", declared_strategy="strategy", declared_running="running")
-    return (
-        found.join(own, on=[*RUN, "benchmark"], how="left")
-        .join(whole, on=RUN, how="left")
-        .with_columns(run=pl.coalesce("own", "whole"))
-        .drop("own", "whole")
-        .join(declared, on="run", how="left")
+    declarations = told.select(
+        *(*RUN, "run", *DECLARED),
+        subject="benchmark",
+        declared_k="k",
+        declared_strategy="strategy",
+        declared_running="running",
     )
+    chosen = (
+        found.select("group", *RUN, "benchmark")
+        .join(declarations, on=RUN)
+        .filter(pl.col("subject").is_null() | (pl.col("subject") == pl.col("benchmark")))
+        .sort("group", "subject", nulls_last=True)
+        .unique("group", keep="first")
+        .drop(*RUN, "benchmark", "subject")
+    )
+    return found.join(chosen, on="group", how="left")
 
 
 def told_runs(benchmark_runs: pl.DataFrame) -> pl.DataFrame:
@@ -171,39 +183,35 @@ def with_unseen(found: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def attempts(ended: pl.DataFrame, groups: pl.DataFrame, staged: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
+def attempts(
+    ended: pl.DataFrame, groups: pl.DataFrame, worth: pl.DataFrame, rules: RuleSet, kept: Sequence[str]
+) -> pl.DataFrame:
     """The attempts of the groups, numbered as `attempt` by group, task and index; their tasks are numbered as `task`.
 
-    Columns beside `TOLD`: `group` and its `format`; `index`, their number at their task, counted where none is
-    recorded; `planned_k`, how many their task is to have; `first`, whether they are one of the `k` of their group;
-    `category`, null where it names none; the `reward` of a staged trial; whether they are `valid`; and `error`, which a
+    Columns beside those `kept`: `group` and its `format`; `index`, their number at their task, counted where none is
+    recorded; `planned_k`, how many their task is to have; `k`, how many a task of their group is to have, and `first`,
+    whether they are one of these; the `reward` of a staged trial; whether they are `valid`; and `error`, which a
     skipped attempt is not.
     """
-    names_any = pl.col("category").list.eval(pl.element().str.strip_chars() != "").list.any()
     starts = pl.when(pl.col("task").diff().fill_null(1) > 0).then("attempt").forward_fill()
     index = pl.coalesce("attempt_index", (pl.col("attempt") - starts + 1).cast(pl.Int64))
     return (
         ended.join(groups.select("group", "k", "declared_k", group_format="format"), on="group", how="left")
-        .join(staged.unique(KEY), on=KEY, how="left")
-        .sort("group", "task_id", "attempt_index", "attempt_id", nulls_last=True)
-        .with_row_index("attempt")
-        .with_columns(task=pl.struct("group", "task_id").rle_id())
-        .with_columns(index=index)
+        .join(worth, on=KEY, how="left")
         .select(
-            "attempt",
-            "group",
-            "task",
-            *TOLD,
-            "index",
+            *ORDER,
+            *kept,
             "k",
             "reward",
             format="group_format",
             planned_k=pl.coalesce("declared_k", "plan_k", "k"),
-            first=pl.col("index") <= pl.col("k"),
-            category=pl.when(names_any).then("category"),
             error=pl.col("error") & pl.col("status").ne_missing("skipped"),
             valid=valid(rules),
         )
+        .sort(ORDER, nulls_last=True)
+        .with_row_index("attempt")
+        .with_columns(task=pl.struct("group", "task_id").rle_id())
+        .with_columns(index=index, first=index <= pl.col("k"))
     )
 
 

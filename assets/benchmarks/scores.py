@@ -6,7 +6,6 @@ and what a task's counts are worth (`reducers`).
 
 import polars as pl
 
-from assets.benchmarks.measures import PLAN
 from assets.benchmarks.runs import AGENTCOMPASS
 from assets.benchmarks.sums import SMALL, plain_sums, sum_of
 
@@ -15,7 +14,7 @@ SCORED = ("evaluated", "correct", "first_evaluated", "first_correct", "first_sum
 
 
 def scores(measures: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
-    """One row per attempt and metric of its group that it has a figure of, in order of `attempt`.
+    """One row per metric and attempt that has a figure of it, in order; of several of one name the first.
 
     `recorded` is the figure that stands in its document, `value` the official score: null where there is none. A binary
     metric of a benchmark takes booleans only; a Harbor trial whose reward is void has no score.
@@ -30,11 +29,13 @@ def scores(measures: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
     return (
         figures.filter(pl.col("value").is_not_null())
         .join(measures.select("measure", "group", "binary", name="entry"), on=["group", "name"], maintain_order="left")
-        .filter(pl.struct("measure", "attempt").is_first_distinct())
+        .sort("measure", "attempt", maintain_order=True)
+        .filter(pl.any_horizontal(pl.col("measure", "attempt").diff().fill_null(1) != 0))
         .select(
             "measure",
             "attempt",
             "task",
+            "format",
             "first",
             recorded="value",
             value=pl.when(official).then("value"),
@@ -45,11 +46,13 @@ def scores(measures: pl.DataFrame, figures: pl.DataFrame) -> pl.DataFrame:
 
 def trials(attempts: pl.DataFrame, measures: pl.DataFrame, scores_: pl.DataFrame) -> pl.DataFrame:
     """One row per metric and attempt of its group, whether it scored or not, in order; of jobs, not of benchmarks."""
+    of_jobs = ~pl.col("format").is_in(AGENTCOMPASS)
+    scored = scores_.filter(of_jobs).select("measure", "attempt", "recorded", "value")
     return (
-        measures.filter(~pl.col("format").is_in(AGENTCOMPASS))
-        .select("measure", "group", "format")
+        measures.filter(of_jobs)
+        .select("measure", "group", "format", "unseen")
         .join(attempts.select("attempt", "group", "error", "valid"), on="group")
-        .join(scores_.select("measure", "attempt", "recorded", "value"), on=["measure", "attempt"], how="left")
+        .join(scored, on=["measure", "attempt"], how="left")
         .sort("measure", "attempt")
     )
 
@@ -67,8 +70,9 @@ def tasks(attempts: pl.DataFrame) -> pl.DataFrame:
             first_present=pl.col("first") & pl.col("present"),
             first_failed=pl.col("first") & failed,
             found_index=pl.when("present").then("index"),
+            category=pl.when(pl.col("category").list.len() > 0).then("category"),
         )
-        .group_by("group", "task")
+        .group_by("group", "task", maintain_order=True)
         .agg(
             pl.col("format").first(),
             pl.col("category").drop_nulls().first(),
@@ -81,17 +85,26 @@ def tasks(attempts: pl.DataFrame) -> pl.DataFrame:
             first_found=sum_of("first_present"),
             first_error=pl.col("first_failed").any(),
         )
-        .with_columns(
-            category=pl.when(pl.col("format").is_in(AGENTCOMPASS)).then(category_key().fill_null(UNCATEGORIZED))
-        )
-        .drop("format")
+        .pipe(with_category_keys)
+    )
+
+
+def with_category_keys(tasks_: pl.DataFrame) -> pl.DataFrame:
+    """The tasks with their category path as one key; many have the same, which is put together once."""
+    keys = tasks_.select("format", "category").unique().with_columns(key=category_key())
+    return (
+        tasks_.join(keys, on=["format", "category"], how="left", nulls_equal=True, maintain_order="left")
+        .drop("format", "category")
+        .rename({"key": "category"})
     )
 
 
 def category_key() -> pl.Expr:
-    """The category path as one key: its parts escaped as in a JSON pointer and joined with `/`."""
+    """The parts escaped as in a JSON pointer and joined with `/`; null where the source knows no categories."""
     part = pl.element().str.replace_all("~", "~0", literal=True).str.replace_all("/", "~1", literal=True)
-    return pl.col("category").list.eval(part).list.join("/")
+    named = pl.col("category").list.eval(pl.element().str.strip_chars() != "").list.any()
+    key = pl.when(named).then(pl.col("category").list.eval(part).list.join("/")).otherwise(pl.lit(UNCATEGORIZED))
+    return pl.when(pl.col("format").is_in(AGENTCOMPASS)).then(key)
 
 
 def outcomes(tasks_: pl.DataFrame, measures: pl.DataFrame, scores_: pl.DataFrame) -> pl.DataFrame:
@@ -99,23 +112,18 @@ def outcomes(tasks_: pl.DataFrame, measures: pl.DataFrame, scores_: pl.DataFrame
 
     Of all its attempts: `evaluated`, `correct`. Of attempts 1..k: `first_evaluated`, `first_correct`, `first_sum`, and
     `first_small`, the sum of small parts. An invalidated task has no scores. `stopped`: under strategy `pass` the
-    attempts up to a success were made, and no more.
+    attempts up to a success were made, and no more. `unseen`: 0, since no task is known of attempts without a row.
     """
     success = pl.col("value") == 1
-    scored = (
-        scores_.filter(pl.col("value").is_not_null())
-        .sort("measure", "attempt")
-        .with_columns(
-            outcome=pl.struct("measure", "task").rle_id(),
-            success=success,
-            first_success=pl.col("first") & success,
-            first_sum=pl.when("first").then("value"),
-            first_small=pl.when("first").then(pl.col("value") * SMALL),
-            success_index=pl.when(success).then("found_index"),
-        )
+    scored = scores_.filter(pl.col("value").is_not_null()).with_columns(
+        success=success,
+        first_success=pl.col("first") & success,
+        first_value=pl.when("first").then("value"),
+        success_index=pl.when(success).then("found_index"),
     )
+    number = scored.select(pl.struct("measure", "task").rle_id()).to_series()
     counted = (
-        scored.group_by("outcome", "measure", "task")
+        scored.group_by("measure", "task", maintain_order=True)
         .agg(
             evaluated=pl.len().cast(pl.Int64),
             correct=sum_of("success"),
@@ -123,16 +131,19 @@ def outcomes(tasks_: pl.DataFrame, measures: pl.DataFrame, scores_: pl.DataFrame
             first_correct=sum_of("first_success"),
             last_success=pl.col("success_index").max(),
         )
-        .join(plain_sums(scored, "outcome", "first_sum", "first_small"), on="outcome")
+        .with_columns(
+            first_sum=plain_sums(scored["first_value"], number),
+            first_small=plain_sums(scored["first_value"] * SMALL, number),
+        )
     )
     ended_early = (pl.col("last") == pl.col("found")) & (pl.col("last") == pl.col("last_success"))
     return (
-        measures.select("measure", "group", "binary", "primary", "averaged", "passing", *PLAN)
-        .join(tasks_, on="group")
-        .join(counted, on=["measure", "task"], how="left")
+        measures.select("measure", "group", "format", "binary", "k", "strategy", "missing_score")
+        .join(tasks_, on="group", maintain_order="left_right")
+        .join(counted, on=["measure", "task"], how="left", maintain_order="left")
         .with_columns(
             pl.when(~pl.col("invalidated")).then(pl.col(SCORED)).fill_null(0),
             stopped=((pl.col("strategy") == "pass") & ended_early).fill_null(value=False),
+            unseen=pl.lit(0, pl.Int64),
         )
-        .sort("measure", "task")
     )

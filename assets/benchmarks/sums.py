@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import polars as pl
 
-from assets.attempts.evidence import finite, signless_zero
+from assets.attempts.evidence import finite
 
 SMALL = 2.0**-64
 """A part of a double so small that sums of such parts do not overflow; a power of two leaves its digits alone."""
+
+LARGE = 2.0**1023 * SMALL
+"""Sums of smaller doubles than this do not overflow either."""
 
 
 def count(name: str) -> pl.Expr:
@@ -29,16 +32,12 @@ def plain_sum(value: pl.Expr) -> pl.Expr:
     return value.fill_null(0.0).cum_sum().last()
 
 
-def plain_sums(rows: pl.DataFrame, by: str, *values: str) -> pl.DataFrame:
-    """`plain_sum` of each of the values, for the groups that `by` numbers from 0 on without a gap.
+def plain_sums(values: pl.Series, groups: pl.Series) -> pl.Series:
+    """The plain sum of each group, where rows tell the number of their group, from 0 on without a gap.
 
-    `bincount` adds one weight after another. A running sum per group is slow where groups are many and small.
+    `bincount` adds one weight after another. Where groups are many and small, a running sum in each takes far longer.
     """
-    groups = rows[by].to_numpy()
-    return pl.DataFrame(
-        {name: np.bincount(groups, rows[name].fill_null(0.0).to_numpy()) for name in values},
-        schema=dict.fromkeys(values, pl.Float64),
-    ).with_row_index(by)
+    return pl.Series(np.bincount(groups.to_numpy(), values.fill_null(0.0).to_numpy()), dtype=pl.Float64)
 
 
 def quotient(total: pl.Expr, small: pl.Expr, size: pl.Expr) -> pl.Expr:
@@ -48,7 +47,7 @@ def quotient(total: pl.Expr, small: pl.Expr, size: pl.Expr) -> pl.Expr:
     reciprocal, which gives other last bits. A shift, even by nothing, makes it a column again.
     """
     each = size.shift(0)
-    return signless_zero(pl.coalesce(finite(total / each), finite(small / each / SMALL)))
+    return pl.coalesce(finite(total / each), finite(small / each / SMALL))
 
 
 def means(
@@ -58,16 +57,14 @@ def means(
 
     A mean is the plain sum in the order of the rows, divided by the size; null of nothing.
     """
-    small = {f"{name}_small": pl.col(name) * SMALL for name in sizes}
+    named = {f"{name}_n": size for name, size in sizes.items()} | dict(counts or {})
+    total = {name: plain_sum(pl.col(name)) for name in sizes}
+    overflows = rows.select(pl.any_horizontal((pl.col(list(sizes)).abs() > LARGE).any())).item()
+    none = pl.lit(None, pl.Float64)
+    small = {f"{name}_small": plain_sum(pl.col(name) * SMALL) if overflows else none for name in sizes}
     mean = {name: quotient(pl.col(name), pl.col(f"{name}_small"), pl.col(f"{name}_n")) for name in sizes}
     return (
-        rows.with_columns(**small)
-        .group_by(by)
-        .agg(
-            plain_sum(pl.col([*sizes, *small])),
-            **{f"{name}_n": size for name, size in sizes.items()},
-            **(counts or {}),
-        )
-        .with_columns(pl.when(pl.col(f"{name}_n") > 0).then(value).alias(name) for name, value in mean.items())
-        .drop(list(small))
+        rows.group_by(by)
+        .agg(**total, **small, **named)
+        .select(*by, *named, **{name: pl.when(pl.col(f"{name}_n") > 0).then(value) for name, value in mean.items()})
     )

@@ -16,6 +16,7 @@ from assets.contract import to_contract
 from assets.rulesets.loader import RuleSet
 
 TOKENS = ("n_input_tokens", "n_cache_tokens", "n_output_tokens")
+SUMMED = (*TOKENS, "cost_usd")
 COUNTS = (
     "registered",
     "present",
@@ -23,7 +24,7 @@ COUNTS = (
     "errors",
     "missing",
     "running",
-    *(f"{name}_n" for name in (*TOKENS, "cost_usd")),
+    *(f"{name}_n" for name in SUMMED),
 )
 
 
@@ -34,13 +35,12 @@ def run_totals(
 
     What a job registered beyond its trials, and no group can claim, has a row of its own with null names.
     """
-    run = runs(observations, benchmark_runs, rewards, rules)
+    run = runs(observations, benchmark_runs, rewards, rules, also=(*SUMMED, "started_at", "finished_at"))
     shown = entries(run.attempts, rules)
     metrics = measures(run, shown)
     each = tasks(run.attempts)
-    stopped = outcomes(each, metrics, scores(metrics, shown)).filter(
-        is_passed() & pl.col("primary") & pl.col("stopped")
-    )
+    followed = metrics.filter(is_passed() & pl.col("primary") & (pl.col("strategy") == "pass"))
+    stopped = outcomes(each, followed, scores(followed, shown)).filter("stopped")
     measured = metrics.group_by("group").agg(measured=has_series().any())
     reason = (
         pl.when("mixed")
@@ -76,7 +76,7 @@ def sums(attempts: pl.DataFrame) -> pl.DataFrame:
         errors=sum_of("error"),
         **{name: whole_sum(name) for name in TOKENS},
         cost_usd=pl.when(count("cost_usd") > 0).then(signless_zero(finite(plain_sum(pl.col("cost_usd"))))),
-        **{f"{name}_n": count(name) for name in (*TOKENS, "cost_usd")},
+        **{f"{name}_n": count(name) for name in SUMMED},
         first_start=pl.col("started_at").min(),
         last_finish=pl.col("finished_at").max(),
     )

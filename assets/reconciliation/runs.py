@@ -27,7 +27,9 @@ def reconciliation(
     A figure that several rules may have made is compared under the first that it agrees with, else under the first;
     `reason` names that rule where it agrees.
     """
-    told = recorded_values.filter(pl.col("run_id").is_not_null(), pl.col("attempt_id").is_null())
+    told = recorded_values.filter(
+        pl.col("run_id").is_not_null(), pl.col("attempt_id").is_null(), pl.col("value_type") != "null"
+    )
     candidates = told.with_row_index(REPORTED).join(figures(benchmark_metrics, run_totals), on=[*RUN, "field"])
     return (
         candidates.pipe(compared, rules)
@@ -49,14 +51,11 @@ def figures(benchmark_metrics: pl.LazyFrame, run_totals: pl.LazyFrame) -> pl.Laz
     overall = benchmark_metrics.filter(pl.col("scope") == "overall")
     return pl.concat(
         [
-            *harbor(overall.filter(pl.col("source") == "harbor", ~TERMINAL_BENCH), run_totals.filter(~TERMINAL_BENCH)),
-            *terminal_bench(overall.filter(TERMINAL_BENCH)),
+            *harbor(overall.filter(pl.col("source") == "harbor"), run_totals),
+            *terminal_bench(overall.filter(pl.col("source") == "harbor", pl.col("metric") == "accuracy")),
             *agentforge(overall.filter(pl.col("source") == "agentforge")),
         ]
     )
-
-
-TERMINAL_BENCH = (pl.col("benchmark") == "terminal-bench").fill_null(value=False)
 
 
 def harbor(metrics: pl.LazyFrame, totals: pl.LazyFrame) -> list[pl.LazyFrame]:
@@ -96,7 +95,7 @@ def summed(name: str) -> pl.Expr:
 
 
 def terminal_bench(metrics: pl.LazyFrame) -> list[pl.LazyFrame]:
-    """Accuracy, the resolved and the unresolved, and pass@k of a run."""
+    """Accuracy, the resolved and the unresolved, and pass@k of a run, which a job's file would name otherwise."""
     accuracy = metrics.filter(pl.col("reducer") == "mean")
     strict = accuracy.filter(pl.col("policy") == "strict")
     resolved = (pl.col("value") * pl.col("total")).round()

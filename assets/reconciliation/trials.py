@@ -15,6 +15,8 @@ from assets.rulesets.loader import RuleSet
 FIGURE = [*KEY, "field"]
 TAKEN_OVER = "reward"
 """The reward of a recipe that is not recomputed: the record is the result."""
+OF_A_STEP = "step_reward:"
+"""What a step's own file says: only the trial as a whole is computed."""
 
 
 def reconciliation(
@@ -25,7 +27,11 @@ def reconciliation(
     A verdict that contradicts its own status has no recomputed counterpart: a crash is neither right nor wrong.
     """
     told = recorded_values.filter(
-        pl.col("source") != "worldseq", pl.col("attempt_id").is_not_null(), pl.col("field") != TAKEN_OVER
+        pl.col("source") != "worldseq",
+        pl.col("attempt_id").is_not_null(),
+        pl.col("value_type") != "null",
+        pl.col("field") != TAKEN_OVER,
+        ~pl.col("field").str.starts_with(OF_A_STEP),
     )
     return (
         told.join(figures(observations, rewards, rules), on=FIGURE, how="left")

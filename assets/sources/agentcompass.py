@@ -106,6 +106,10 @@ _DETAILS = re.compile(
 )
 
 
+_STATES = "(?:running|normal|error|fatal)/"
+_INSIDE_A_TASK = re.compile(rf"(?:.*/)?details/(?:{_STATES})?(?!{_STATES})[^/]+/.+", re.DOTALL | re.ASCII)
+
+
 def place(path: str) -> Place:
     """Where the file of this key below the landing day stands."""
     if found := _DETAILS.fullmatch(path):
@@ -115,6 +119,8 @@ def place(path: str) -> Place:
         return Place(
             ATTEMPTS if found["file"] == "result.json" else None, home, directory, state, int(found["attempt"])
         )
+    if _INSIDE_A_TASK.fullmatch(path):
+        return Place(RECORDS, "")  # of no run, whatever it looks like
     folder, _, name = path.rpartition("/")
     if name == "run.json":
         return Place(RUNS, folder)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from assets.attempts.contract import MAX_COUNT
+from assets.attempts.contract import MAX_ATTEMPTS, MAX_COUNT
 from assets.sources import json_text
 from assets.sources.agentcompass_types import (
     ERROR_STATUSES,
@@ -175,7 +175,7 @@ def _category(value: Any) -> list[str] | None:
     for position, part in enumerate(value):
         if not isinstance(part, str):
             raise unexpected("wrong_type", f"$.category[{position}]", "a string", part)
-    return value
+    return [part.strip() for part in value if part.strip()]
 
 
 def _careful_result(value: Any) -> Result | None:
@@ -274,7 +274,7 @@ def _attempts(value: Any) -> list[Verdict | None] | dict[int, Verdict | None]:
 
 
 def _index(name: str) -> int:
-    if not _INDEX.fullmatch(name) or int(name) > MAX_COUNT:
+    if not _INDEX.fullmatch(name) or int(name) > MAX_ATTEMPTS:
         raise unexpected("wrong_type", f"$.attempts.{name}", "the number of an attempt as the name", name)
     return int(name)
 

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from assets.attempts.contract import MAX_COUNT
+from assets.attempts.contract import MAX_ATTEMPTS
 from assets.sources.json_types import Identifier
 
-Index = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+Index = Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
 Strategy = Literal["avg", "pass"]
 
 ERROR_STATUSES = ("run_error", "eval_error", "run_error_or_eval_error")

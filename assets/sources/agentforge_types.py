@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
-from assets.attempts.contract import MAX_COUNT
+from assets.attempts.contract import MAX_ATTEMPTS
 from assets.sources.json_types import Identifier, Time
 
 TRIAL_FORMAT = "agentforge-trial/1"
@@ -17,7 +17,7 @@ PACK_FORMAT = "agentforge-pack/1"
 WEIGHT_SUM_TOLERANCE = 1e-9
 """By contract a pack's hidden weights sum to 1 within this; what does not is no pack, under whatever rules."""
 
-AttemptNumber = Annotated[int, Meta(ge=1, le=MAX_COUNT)]
+AttemptNumber = Annotated[int, Meta(ge=1, le=MAX_ATTEMPTS)]
 AttemptCount = Annotated[int, Meta(ge=1, le=8)]
 Status = Literal["completed", "agent_failure", "infrastructure_failure"]
 RewardRecipe = Literal["staged", "binary", "continuous", "hybrid"]

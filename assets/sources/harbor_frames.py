@@ -110,7 +110,9 @@ def runs(found: Sequence[FoundRun], first: int) -> tuple[pl.DataFrame, pl.DataFr
         return _CANDIDATES, _BENCHMARK_RUNS, _RECORDED_VALUES
     told = from_rows([one[1:5] for one in found], {name: _BENCHMARK_RUNS.schema[name] for name in RUN})
     whole = described([one.document for one in found], first).hstack(told)
-    whole = whole.with_columns(shape=pl.lit("run"), digest="sha256", duplicates=pl.lit(0, pl.Int64))
+    # Equal bytes in two directories are two runs.
+    digest = pl.concat_str("sha256", "run_id", separator=" ")
+    whole = whole.with_columns(shape=pl.lit("run"), digest=digest, duplicates=pl.lit(0, pl.Int64))
     recorded = _recorded(whole, [one.figures for one in found])
     return exactly(_CANDIDATES, whole), exactly(_BENCHMARK_RUNS, whole), recorded
 

@@ -30,6 +30,10 @@ _NOBODY = Agent()
 _NOTHING = Usage()
 
 
+MAX_KEYS = 1000
+"""Reward keys of a trial that are read: every trial of its job is told under each of them."""
+
+
 class FoundTrial(NamedTuple):
     """A trial as a row: columns of `OBSERVED` as recorded, its rewards, and its exceptions before those of its steps.
 
@@ -131,7 +135,7 @@ def found_trial(document: Document, trial: Trial) -> FoundTrial:
     """The trial with what it comes to.
 
     Raises:
-        Fault: a sum over its steps is out of range.
+        Fault: a sum over its steps is out of range, or a reward key cannot name a metric.
     """
     agent = trial.agent_info or _NOBODY
     rewards = trial.verifier_result.rewards if trial.verifier_result else None
@@ -142,6 +146,8 @@ def found_trial(document: Document, trial: Trial) -> FoundTrial:
         usage = usage or _sums([step.agent_result for step in steps if step.agent_result])
         failures = (*failures, *(step.exception_info for step in steps if step.exception_info))
     usage = usage or _NOTHING
+    if rewards:
+        _check_keys(rewards)
     return FoundTrial(
         document,
         trial.id,
@@ -161,6 +167,20 @@ def found_trial(document: Document, trial: Trial) -> FoundTrial:
         trial.finished_at,
         trial.reward_valid,
     )
+
+
+def _check_keys(rewards: dict[str, Score]) -> None:
+    """Each key becomes a metric of the whole job.
+
+    Raises:
+        Fault: there are too many, or one cannot name a metric.
+    """
+    where = "$.verifier_result.rewards"
+    if len(rewards) > MAX_KEYS:
+        raise Fault("out_of_range", where, f"{len(rewards)} keys; at most {MAX_KEYS} are read")
+    for key in rewards:
+        if not is_identifier(key):
+            raise Fault("bad_identifier", f"{where}.{key}", "a key must be 1 to 200 code points without controls")
 
 
 def figure(field: str, value: Any) -> Figure:

@@ -25,7 +25,8 @@ class Source(NamedTuple):
     folder with one folder a day. reads: ends of the keys that are read. precedence: which of several documents about
     one attempt wins. parts: intermediate frames of `decode` by name, each with a column `document`; `assemble` joins
     those of all batches, and gives the free document numbers from its second argument on to what has none. companion: a
-    source whose every version, of whatever day, is decoded with this one and joins the parts.
+    source whose every version, of whatever day, is decoded with this one and joins the parts. encloses: the directory
+    of an attempt's file is its own, and what lies deeper in it is no other's.
     """
 
     decode: Decoder
@@ -35,6 +36,7 @@ class Source(NamedTuple):
     parts: Mapping[str, Mapping[str, pl.DataType]] = {}
     assemble: Assembler | None = None
     companion: str | None = None
+    encloses: bool = False
 
 
 SOURCES: Mapping[str, Source] = {
@@ -45,6 +47,7 @@ SOURCES: Mapping[str, Source] = {
         precedence=harbor.PRECEDENCE,
         parts=terminal_bench.PARTS,
         assemble=terminal_bench.assemble,
+        encloses=True,
     ),
     "agentforge": Source(
         agentforge.decode,

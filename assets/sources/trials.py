@@ -35,7 +35,10 @@ COUNTS = ("unknown_answers", "unknown_evidence", "identical_copies")
 
 
 def tables(observed: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    """`observations` of every row, and `attempts` of those that were found and have ended, both behind `document`."""
+    """`observations` of every row, and `attempts` of those that were found and have ended, both behind `document`.
+
+    Nothing of them is finalized: across days the later landing counts, as it does for figures of whole runs.
+    """
     ended = observed.filter(pl.col("present") & ~pl.col("running"))
     known = set(observed.columns)
     nulls = {name: pl.lit(None, dtype) for name, dtype in schema(Attempts).items() if name not in known}
@@ -45,7 +48,6 @@ def tables(observed: pl.DataFrame) -> dict[str, pl.DataFrame]:
         | {
             "repeat": pl.col("attempt_index"),
             "has_evidence": pl.lit(value=False),
-            "finalized_at": pl.col("finished_at"),
         }
     )
     return {

@@ -106,18 +106,21 @@ def current_rows(contract: type[Contract], rules_id: str) -> str:
     if contract is RawArtifacts:
         newest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
         return f"FROM {name} QUALIFY {newest}"
-    conditions = []
+    conditions, later = [], ""
     if latest := latest_by(contract):
         of = f"PARTITION BY {', '.join(latest)}" + (", rules" if "rules" in columns else "")
         rules = f" WHERE rules = '{rules_id}'" if "rules" in columns else ""
         return f"FROM {name}{rules} QUALIFY landed_on = max(landed_on) OVER ({of})"
     if "attempt_id" in columns and contract is not Quarantine:  # a quarantined document lost to nothing
         winners = f"FROM {table_name(Attempts)}{CURRENT} SELECT attempt_id, landed_on"
-        # Figures of a whole document belong to no attempt.
+        # Figures of a whole document belong to no attempt; of those of a run the later day's count.
         conditions.append(f"(attempt_id IS NULL OR (attempt_id, landed_on) IN ({winners}))")
+        if "run_id" in columns:
+            of_run = "landed_on = max(landed_on) OVER (PARTITION BY run_id)"
+            later = f" QUALIFY attempt_id IS NOT NULL OR run_id IS NULL OR {of_run}"
     if "rules" in columns:
         conditions.append(f"rules = '{rules_id}'")
-    return f"FROM {name}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
+    return f"FROM {name}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "") + later
 
 
 def ask(connection: duckdb.DuckDBPyConnection, query: str) -> duckdb.DuckDBPyRelation:

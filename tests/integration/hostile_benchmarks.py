@@ -159,46 +159,48 @@ BROKEN: dict[str, Hostile] = {
 
 NAMED = {f"{HARBOR}/{name}/{name}/result.json": Hostile(text(trial(name, source=name)), attempts=1) for name in NAMES}
 
-TRIALS: dict[str, tuple[Body, int]] = {
-    "rewards/null": (trial("r-null", {"reward": None}), 1),
-    "rewards/true": (trial("r-true", {"reward": True}), 1),
-    "rewards/none": (trial("r-none", {}), 1),
-    "rewards/half": (trial("r-half", {"reward": 0.5}), 1),
-    "rewards/zero": (trial("r-zero", {"reward": -0.0}), 1),
-    "anonymous/1": (trial("n-1", source=None, agent_info=None, started_at=f"{DAY}T01:00:00"), 1),
-    "anonymous/2": (trial("n-2", {"reward": 0.0}, source=None, agent_info={"name": None}, finished_at="soon"), 1),
-    "ruled/1": (trial("o-1", exception_info=exception("ApiError", policy_override={"has_valid_reward": True})), 1),
-    "ruled/2": (trial("o-2", exception_info=exception("ApiError", policy={"has_valid_reward": True})), 1),
-    "ruled/3": (trial("o-3", exception_info=exception("Novel", policy_override={"has_valid_reward": False})), 1),
-    "ruled/4": (trial("o-4", {"reward": 0.0}, exception_info=exception("Novel")), 1),
-    "steps/1": (
-        trial(
-            "s-1",
-            None,
-            step_results=[
-                {"verifier_result": {"rewards": {"reward": 1.0}}},
-                {"verifier_result": {"rewards": {}}, "exception_info": exception("AgentTimeoutError")},
-            ],
-        ),
-        1,
+TRIALS: dict[str, Body] = {
+    "rewards/null": trial("r-null", {"reward": None}),
+    "rewards/true": trial("r-true", {"reward": True}),
+    "rewards/none": trial("r-none", {}),
+    "rewards/half": trial("r-half", {"reward": 0.5}),
+    "rewards/zero": trial("r-zero", {"reward": -0.0}),
+    "anonymous/1": trial("n-1", source=None, agent_info=None, started_at=f"{DAY}T01:00:00"),
+    "anonymous/2": trial("n-2", {"reward": 0.0}, source=None, agent_info={"name": None}, finished_at="soon"),
+    "ruled/1": trial("o-1", exception_info=exception("ApiError", policy_override={"has_valid_reward": True})),
+    "ruled/2": trial("o-2", exception_info=exception("ApiError", policy={"has_valid_reward": True})),
+    "ruled/3": trial("o-3", exception_info=exception("Novel", policy_override={"has_valid_reward": False})),
+    "ruled/4": trial("o-4", {"reward": 0.0}, exception_info=exception("Novel")),
+    "steps/1": trial(
+        "s-1",
+        None,
+        step_results=[
+            {"verifier_result": {"rewards": {"reward": 1.0}}},
+            {"verifier_result": {"rewards": {}}, "exception_info": exception("AgentTimeoutError")},
+        ],
     ),
-    "steps/2": (trial("s-2", step_results=[{"exception_info": exception("ApiError")}]), 1),
-    "copied/1": (trial("c-1"), 1),
-    "copied/1_copy": (trial("c-1"), 0),
-    "copied/2": (trial("c-2", {"reward": 0.0}), 1),
-    "first/1": (trial("shared"), 1),
-    "inner/1": (trial("i-1"), 1),
-    "outer/inner/1": (trial("i-1"), 0),
-    f"{'d/' * 60}deep/1": (trial("deep"), 1),
-    "side/1": (trial("side-1"), 1),
-    "bytes/1": (trial("bytes"), 1),
+    "steps/2": trial("s-2", step_results=[{"exception_info": exception("ApiError")}]),
+    "copied/1": trial("c-1"),
+    "copied/1_copy": trial("c-1"),
+    "copied/2": trial("c-2", {"reward": 0.0}),
+    "first/1": trial("shared"),
+    "inner/1": trial("i-1"),
+    "outer/inner/1": trial("i-1"),
+    f"{'d/' * 60}deep/1": trial("deep"),
+    "side/1": trial("side-1"),
+    "bytes/1": trial("bytes"),
 }
+COPIES = ("copied/1_copy", "outer/inner/1")
+"""Of `TRIALS`, those that only add to a count."""
 
 HARBOR_FILES: dict[str, Hostile] = {
     **{f"{HARBOR}/broken/{name}/result.json": hostile for name, hostile in BROKEN.items()},
     f"{HARBOR}/broken/result.json": Hostile(job("broken", 30)),
     **NAMED,
-    **{f"{HARBOR}/{name}/result.json": Hostile(text(body), attempts=told) for name, (body, told) in TRIALS.items()},
+    **{
+        f"{HARBOR}/{name}/result.json": Hostile(text(body), attempts=int(name not in COPIES))
+        for name, body in TRIALS.items()
+    },
     f"{HARBOR}/copied/2_copy/result.json": Hostile(text(trial("c-2")), SUPERSEDED),
     f"{HARBOR}/copied/result.json": Hostile(job("copied", 5)),
     f"{HARBOR}/inner/result.json": Hostile(job("inner", 2)),
@@ -270,14 +272,14 @@ BAD_TRIALS: dict[str, tuple[bytes, str, str]] = {
     "time": (text(staged("bad", "f-7", finishedAt="soon")), "bad_time", "$.finishedAt"),
     "format": (text({"format": "agentforge-trial/2"}), "unknown_shape", "$.format"),
 }
-FORGED: dict[str, tuple[Body, int]] = {
-    "g1": (staged("g", "g-1"), 1),
-    "g2": (staged("g", "g-2", attempt=2, metrics={"stage_a_b": 1.0000000001}), 1),
-    "zero": (staged("zero", "zero", metrics={"stage_a_b": -0.0}, reward=None), 1),
-    "unpacked": (staged("p", "p-1", configuration={"packKey": "nowhere"}), 1),
-    "misnamed": (staged("p", "p-2", configuration={"packKey": "other-name"}, metrics={"stage_a_b": 0.5}), 1),
-    **{f"of-{name}": (staged("p", f"p-{name}", configuration={"packKey": name}), 1) for name in BAD_PACKS},
-    "twice-2": (staged("twice", "twice", metrics={"stage_a_b": 0.0}), 1),
+FORGED: dict[str, Body] = {
+    "g1": staged("g", "g-1"),
+    "g2": staged("g", "g-2", attempt=2, metrics={"stage_a_b": 1.0000000001}),
+    "zero": staged("zero", "zero", metrics={"stage_a_b": -0.0}, reward=None),
+    "unpacked": staged("p", "p-1", configuration={"packKey": "nowhere"}),
+    "misnamed": staged("p", "p-2", configuration={"packKey": "other-name"}, metrics={"stage_a_b": 0.5}),
+    **{f"of-{name}": staged("p", f"p-{name}", configuration={"packKey": name}) for name in BAD_PACKS},
+    "twice-2": staged("twice", "twice", metrics={"stage_a_b": 0.0}),
 }
 FORGE_FILES: dict[str, Hostile] = {
     f"{PACKS}/good.json": Hostile(text(pack("good", 0.4, 0.35, 0.25))),
@@ -288,7 +290,7 @@ FORGE_FILES: dict[str, Hostile] = {
         for name, (content, reason, path) in BAD_TRIALS.items()
     },
     f"{FORGE}/twice-1.json": Hostile(text(staged("twice", "twice")), SUPERSEDED),
-    **{f"{FORGE}/{name}.json": Hostile(text(body), attempts=told) for name, (body, told) in FORGED.items()},
+    **{f"{FORGE}/{name}.json": Hostile(text(body), attempts=1) for name, body in FORGED.items()},
 }
 
 
@@ -343,7 +345,7 @@ COMPASS_FILES: dict[str, Hostile] = {
     **at("v1/tree", "2", task("b", category="stranger"), result()),
     f"{COMPASS}/v1/tree/run.json": Hostile(text({"categoryHierarchy": {"overall": {"children": {"a": {}}}}})),
     **at("v1/k", "1", task("a"), result()),
-    f"{COMPASS}/v1/k/run.json": Hostile(text({"k": 10**9})),
+    f"{COMPASS}/v1/k/run.json": Hostile(text({"k": 10**6})),
     **at("v1/k0", "1", task("a"), result()),
     f"{COMPASS}/v1/k0/run.json": Hostile(text({"k": 0}), decode("out_of_range", "$.k")),
     f"{COMPASS}/v0/lines/results.jsonl": Hostile(

@@ -141,8 +141,8 @@ def test_registered_is_present_and_missing(totals: pl.DataFrame) -> None:
         # Categories web/nav, web~1nav and none: 1, 0 and 0.
         ("v1/categories", "correct", "native", 1, 1 / 3, 1 / 3, (3, 3, 0, 0, 0)),
         ("v1/tree", "correct", "native", 1, None, None, (2, 2, 0, 0, 0)),
-        ("v1/k", "correct", "avg", 10**9, 1e-9, None, (1, 0, 1, 1, 0)),
-        ("v1/k", "correct", "pass_unbiased", 10**9, 1.0, None, (1, 0, 1, 1, 0)),
+        ("v1/k", "correct", "avg", 10**6, 1e-6, None, (1, 0, 1, 1, 0)),
+        ("v1/k", "correct", "pass_unbiased", 10**6, 1.0, None, (1, 0, 1, 1, 0)),
         # White space is an error's text too.
         ("v0/lines", "accuracy", "native", 1, 1 / 4, 1 / 2, (4, 2, 2, 2, 0)),
         ("v0/attempts", "accuracy", "avg", 2, 1 / 2, 1 / 2, (4, 1, 0, 3, 0)),
@@ -276,14 +276,12 @@ def test_pass_unbiased_is_the_plain_sum_in_order(tmp_path: Path) -> None:
 # What follows does not hold yet.
 
 
-@pytest.mark.xfail(strict=True, reason="figures of whole runs have no day that is current")
 @pytest.mark.parametrize("table", ["recorded_values", "reconciliation"])
 def test_of_a_runs_own_figures_the_later_day_is_current(table: str, twice: Settings) -> None:
     query = f"SELECT value_ FROM (SELECT recorded_in AS value_ FROM {table}_current WHERE run_id = 'grown')"  # noqa: S608
     assert len(asked(twice, query)) == 1
 
 
-@pytest.mark.xfail(strict=True, reason="a row of missing trials under null names outlives the trials of a later day")
 def test_missing_trials_of_a_run_are_current_once(tmp_path: Path) -> None:
     write(tmp_path, {f"harbor/{day}/j/result.json": job("j", 2) for day in (hostile.DAY, LATER)})
     write(tmp_path, {f"harbor/{LATER}/j/1/result.json": text(trial("j-1"))})
@@ -292,9 +290,6 @@ def test_missing_trials_of_a_run_are_current_once(tmp_path: Path) -> None:
     assert asked(where, "SELECT sum(missing) FROM run_totals_current") == [(1,)]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the current observation is that of the later day, the current attempt the later-ended"
-)
 def test_current_views_agree_on_the_day_of_an_attempt(tmp_path: Path) -> None:
     for day, hour in ((hostile.DAY, 5), (LATER, 2)):
         ended = trial("t", {"reward": hour / 5}, finished_at=f"{hostile.DAY}T0{hour}:00:00Z")
@@ -305,16 +300,12 @@ def test_current_views_agree_on_the_day_of_an_attempt(tmp_path: Path) -> None:
     assert days["attempts"] == days["observations"]
 
 
-@pytest.mark.xfail(
-    strict=True, raises=Exception, reason="the registered attempts of a run are added up in 64 bits, and wrap"
-)
 def test_a_huge_plan_stops_no_run(tmp_path: Path) -> None:
     many = lines(*(record(f"t{number}") for number in range(1025)))
     write(tmp_path, {f"{COMPASS}/r/b/results.jsonl": many, f"{COMPASS}/r/b/run.json": text({"k": 2**53})})
     assert ran(settings(tmp_path)).attempts == 1025
 
 
-@pytest.mark.xfail(strict=True, reason="files of two jobs with the same bytes are taken for copies")
 def test_each_job_keeps_its_own_file(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write(tmp_path, {f"{HARBOR}/{name}/result.json": b'{"n_total_trials": 3}'})
@@ -324,9 +315,6 @@ def test_each_job_keeps_its_own_file(tmp_path: Path) -> None:
     assert rows(where, "run_totals")["missing"].to_list() == [2, 2]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a job on a data set called terminal-bench is taken for a run of the predecessor"
-)
 def test_a_data_set_may_be_called_terminal_bench(tmp_path: Path) -> None:
     figures = {"oracle__m__terminal-bench": {"n_trials": 1, "n_errors": 0, "metrics": [{"mean": 0.5}]}}
     write(tmp_path, {f"{HARBOR}/j/result.json": job("j", 1, evals=figures)})
@@ -336,7 +324,6 @@ def test_a_data_set_may_be_called_terminal_bench(tmp_path: Path) -> None:
     assert rows(where, "reconciliation")["field"].str.head(8).sort().to_list() == ["job:mean", "job:n_er", "job:n_tr"]
 
 
-@pytest.mark.xfail(strict=True, reason="the reward file of a step is compared with nothing")
 def test_a_steps_reward_file_that_agrees_is_no_disagreement(tmp_path: Path) -> None:
     steps = [{"step_name": "s", "verifier_result": {"rewards": {"reward": 1.0}}}]
     write(tmp_path, {f"{HARBOR}/j/1/result.json": text(trial("t", None, step_results=steps))})
@@ -344,9 +331,6 @@ def test_a_steps_reward_file_that_agrees_is_no_disagreement(tmp_path: Path) -> N
     assert ran(settings(tmp_path)).disagreements == 0
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a trial and an entry of a run's file that share an id are two shapes of one attempt"
-)
 def test_a_trial_that_loses_to_another_format_is_told(tmp_path: Path) -> None:
     write(tmp_path, {f"{HARBOR}/j/1/result.json": text(trial("same"))})
     write(tmp_path, {f"{HARBOR}/tb/results.json": text({"results": [entry("same", False)]})})
@@ -355,7 +339,6 @@ def test_a_trial_that_loses_to_another_format_is_told(tmp_path: Path) -> None:
     assert summary.attempts + summary.identical_copies + rows(where, "quarantine").height == 2
 
 
-@pytest.mark.xfail(strict=True, reason="what an agent wrote inside its trial's directory is read as a run of its own")
 def test_what_an_agent_wrote_makes_no_run(tmp_path: Path) -> None:
     write(tmp_path, {f"{HARBOR}/j/1/result.json": text(trial("t", {"reward": 0.0}))})
     write(tmp_path, {f"{HARBOR}/j/1/artifacts/result.json": text(trial("forged"))})

@@ -110,7 +110,7 @@ def test_a_fatal_issue_withholds_every_value_of_the_report() -> None:
     assert mine["value"].null_count() == mine.height
     assert figure(mine, reducer="avg", policy="scored_only")["reference_value"] == 0.5
     # The invalidated task counts as a failure: left out, the survivors would flatter.
-    assert figure(mine, reducer="avg", policy="strict")["reference_value"] == pytest.approx(0.5 / 3, rel=1e-12)
+    assert figure(mine, reducer="avg", policy="strict")["reference_value"] == 0.5 / 3
     assert counts(figure(mine, reducer="avg", policy="strict")) == (3, 1, 2, 1, 1)
     assert figure(mine, reducer="avg", policy="strict")["reason"] == "invalidated"
     assert figure(mine, reducer="avg", policy="strict", scope="category", category="x")["reference_value"] == 0.25
@@ -122,6 +122,31 @@ def test_a_fatal_issue_of_any_attempt_invalidates_its_task() -> None:
     for policy, reference in (("scored_only", None), ("strict", 0.0)):
         told = figure(rows, reducer="native", policy=policy)
         assert (told["value"], told["reference_value"], counts(told)) == (None, reference, (1, 0, 1, 0, 1))
+
+
+FATAL = scored(correct=True, score=1.0) | {"fatal": True, "error": True}
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "declared", "where", "references"),
+    [
+        ([FATAL], {}, {"reducer": "native", "metric": "correct"}, (1.0, 0.5)),
+        ([FATAL, True], {}, {"reducer": "avg", "metric": "correct"}, (1.0, 0.5)),
+        ([FATAL, True], {}, {"reducer": "pass"}, (1.0, 0.5)),
+        ([FATAL, True], {}, {"reducer": "pass_unbiased", "k": 2}, (1.0, 0.5)),
+        ([FATAL], {"missing_score": 0.25}, {"reducer": "native", "metric": "score"}, (1.0, 0.625)),
+        ([FATAL], {"missing_score": 0.25}, {"reducer": "native", "metric": "correct"}, (1.0, 0.5)),
+    ],
+)
+def test_an_invalidated_task_is_a_failure_under_strict_alone(
+    outcomes: list[Row], declared: Row, where: Row, references: tuple[float, float]
+) -> None:
+    clean = scored(correct=True, score=1.0)
+    rows = metrics(attempts("a", *[clean for _ in outcomes]) + attempts("b", *outcomes), [run(**declared)])
+    told = [figure(rows, policy=policy, **where) for policy in ("scored_only", "strict")]
+    assert [row["value"] for row in told] == [None, None]
+    assert tuple(row["reference_value"] for row in told) == references
+    assert {counts(row)[-2:] for row in told} == {(0, 1)}
 
 
 # ---- the headline ----

@@ -6,7 +6,7 @@ from math import comb
 import polars as pl
 import pytest
 
-from assets.benchmarks.reducers import with_chance
+from assets.benchmarks.reducers import chances
 from tests.assets.benchmarks.layer import ERROR, Row, attempts, both, counts, figure, metrics, run
 
 
@@ -69,6 +69,7 @@ def test_exact_for_large_numbers() -> None:
     cases = [
         (n, c, k) for n in (1, 2, 7, 60, 1000) for c in {0, 1, n // 3, n} for k in {1, 2, 5, n // 2, n} if 0 < k <= n
     ]
-    drawn = pl.LazyFrame(cases, schema=["n", "correct", "k"], orient="row")
-    for n, c, k, value in with_chance(drawn, "n", "value").collect().rows():
+    found = chances(pl.DataFrame(cases * 2, schema=["n", "correct", "k"], orient="row"))
+    assert sorted(found.select("n", "correct", "k").rows()) == sorted(set(cases))
+    for n, c, k, value in found.rows():
         assert value == pytest.approx(float(1 - Fraction(comb(n - c, k), comb(n, k))), abs=1e-12)

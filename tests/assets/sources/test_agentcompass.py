@@ -327,7 +327,7 @@ CLEAN = {"status": "COMPLETED"}
         (document("t1.json", record()), "unknown_shape", "$"),
         (document("details/normal/t1/task.json", task()), "unknown_shape", "$"),
         (document(f"{HOME}/run_info.json", {"status": "completed"}), "unknown_shape", "$"),
-        (document(f"{normal()}/attempt-one/result.json", result()), "unknown_shape", "$"),
+        (document(f"{normal()}/attempt-one/result.json", record()), "unknown_shape", "$"),
     ],
 )
 def test_what_cannot_be_read_says_where(broken: Document, reason: str, path: str) -> None:

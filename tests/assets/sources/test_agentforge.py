@@ -98,7 +98,6 @@ def test_the_attempt_of_a_trial() -> None:
         "agent_name": "multi_agent",
         "outcome": "agent_failure",
         "finished_at": dt.datetime(2026, 11, 29, 3, tzinfo=dt.UTC),
-        "finalized_at": dt.datetime(2026, 11, 29, 3, tzinfo=dt.UTC),
         "last_modified": MODIFIED,
     }
 

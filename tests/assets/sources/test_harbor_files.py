@@ -181,11 +181,11 @@ def test_of_copies_the_least_deep_then_the_first_by_name_counts() -> None:
     assert resolution.quarantine["reason"].to_list() == ["superseded"]
 
 
-def test_a_copy_of_a_jobs_file_is_not_another_job() -> None:
+def test_equal_files_of_two_jobs_are_two_jobs() -> None:
     decoded = decode(document(JOB, "job/result.json"), document(JOB, "backup/job/result.json"))
     resolution = resolve(decoded.candidates, decoded.frames["recorded_values"], decoded.side_files, harbor.PRECEDENCE)
     kept = decoded.frames["benchmark_runs"].join(resolution.recorded, on="document", how="semi")
-    assert kept["run_id"].to_list() == ["job"]
+    assert kept["run_id"].to_list() == ["job", "backup/job"]
 
 
 # Batches

@@ -23,11 +23,11 @@ FIGURES: Mapping[str, pl.DataType] = {
 
 def own_figures(attempts: pl.DataFrame, trials: pl.DataFrame, measures: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
     """The values under Harbor's own policies, by `FIGURES`; none without Harbor's trials."""
-    kept = attempts.filter(pl.col("format") == "harbor", pl.col("valid"))
-    of_jobs = trials.filter(pl.col("format") == "harbor")
+    harbor = pl.col("format") == "harbor"
+    of_jobs = trials.filter(harbor)
     if of_jobs.is_empty():
         return pl.DataFrame(schema=dict(FIGURES))
-    figures = [reward_means(of_jobs), passes(kept, measures, rules)]
+    figures = [reward_means(of_jobs), passes(attempts.filter(harbor, pl.col("valid")), measures, rules)]
     return pl.concat(figures, how="diagonal").select(list(FIGURES))
 
 
@@ -68,7 +68,8 @@ def passes(valid: pl.DataFrame, measures: pl.DataFrame, rules: RuleSet) -> pl.Da
         .agg(n=pl.len().cast(pl.Int64), correct=pl.col("reward").sum().cast(pl.Int64))
     )
     smallest = pl.col("n").min().over("group")
-    drawn = tasks.with_columns(k=all_k(smallest, rules)).explode("k").filter(pl.col("k") > 1, pl.col("k") <= smallest)
+    listed = all_k(smallest, rules).list.unique()
+    drawn = tasks.with_columns(k=listed).explode("k").filter(pl.col("k") > 1, pl.col("k") <= smallest)
     return (
         drawn.join(chances(drawn).rename({"chance": "harbor_0_26"}), on=["n", "correct", "k"])
         .join(measures.filter("passing").select("measure", "group"), on="group")

@@ -52,6 +52,7 @@ def entries(attempts: pl.DataFrame, rules: RuleSet) -> pl.DataFrame:
 def measures(runs: Runs, figures: pl.DataFrame) -> pl.DataFrame:
     """The metrics of each group that has attempts, by `COLUMNS`, in order and numbered as `measure`."""
     groups = runs.groups.filter(pl.col("rows") > 0, ~pl.col("mixed"))
+    # Without any group every format makes the right columns, and no rows.
     occurring = set(groups["format"]) or {*OF_FORMAT}
     return (
         pl.concat(

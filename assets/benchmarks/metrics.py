@@ -65,13 +65,12 @@ def scopes(parts: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     above = nodes(of_categories.filter(hierarchical))
     means = category_means(of_categories.filter(~hierarchical))
     roots = above.filter(pl.col("category") == ROOT).select("series", *VALUED, "reason")
-    aggregated = pl.concat([means, roots], how="diagonal").with_columns(micro=pl.lit(value=False))
+    aggregated = pl.concat([means, roots], how="diagonal").with_columns(aggregated=pl.lit(value=True))
     overall = (
         figures(parts, ["series"])
         .join(aggregated, on="series", how="left", suffix="_aggregated")
         .with_columns(
-            pl.when(pl.col("micro").is_null()).then(policy).otherwise(f"{policy}_aggregated").alias(policy)
-            for policy in VALUED
+            pl.when("aggregated").then(f"{policy}_aggregated").otherwise(policy).alias(policy) for policy in VALUED
         )
     )
     named = {"overall": overall, "category": categories, "hierarchy": above}

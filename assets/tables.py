@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from assets.assessments.contract import AssessmentScores
 from assets.attempts.contract import PARTS
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
+from assets.campaigns.contract import CampaignComparisons, CampaignEffects, CampaignPairs, CampaignRegistrations
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.reconciliation.contract import Reconciliation
@@ -17,7 +18,7 @@ from assets.rewards.contract import Rewards, StageScores
 from assets.verification.contract import PredicateResults, Verifications
 
 LAYERS: Mapping[str, tuple[type[Contract], ...]] = {
-    "landing": (RawArtifacts, Quarantine),
+    "landing": (RawArtifacts, CampaignRegistrations, Quarantine),
     "attempts": PARTS,
     "results": (
         PredicateResults,
@@ -29,6 +30,7 @@ LAYERS: Mapping[str, tuple[type[Contract], ...]] = {
         RunTotals,
         Reconciliation,
     ),
+    "campaigns": (CampaignPairs, CampaignEffects, CampaignComparisons),
 }
 """The contracts of each layer, in the order in which the layer is read best."""
 

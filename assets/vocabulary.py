@@ -19,7 +19,7 @@ QUESTION_KINDS = ("categorical", "forecast", "counterfactual")
 BRANCHES = ("baseline", "intervention")
 
 SOURCES = ("worldseq", "harbor", "agentforge", "agentcompass")
-FOLDERS = (*SOURCES, "agentforge-packs")
+FOLDERS = (*SOURCES, "agentforge-packs", "campaigns")
 
 # A trial of a job, the trials of a run's one file, staged trials, and the two generations of task results.
 BENCHMARK_FORMATS = ("harbor", "terminal-bench", "agentforge", "agentcompass-1", "agentcompass-0")

@@ -8,6 +8,7 @@ import dagster as dg
 from assets.assessments import assets as assessments
 from assets.attempts import assets as attempts
 from assets.benchmarks import assets as benchmarks
+from assets.campaigns import assets as campaigns
 from assets.landing import assets as landing
 from assets.landing.land import Intake
 from assets.reconciliation import assets as reconciliation
@@ -25,15 +26,16 @@ from pipelines.checks import checks
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
-from pipelines.sensors import rules_bumped
+from pipelines.sensors import campaigns_touched, rules_bumped
 from pipelines.settings import Settings
 from pipelines.storage.artifact_store import ArtifactStore
 from pipelines.storage.io_manager import DeltaTables
 from pipelines.storage.options import store_options
+from pipelines.storage.reports import Reports
 from pipelines.storage.spool import Spool
 from pipelines.storage.tables import Tables
 
-DOMAINS = (landing, attempts, verification, assessments, rewards, benchmarks, reconciliation)
+DOMAINS = (landing, attempts, verification, assessments, rewards, benchmarks, reconciliation, campaigns)
 
 
 def artifact_store(settings: Settings) -> ArtifactStore:
@@ -45,6 +47,11 @@ def artifact_store(settings: Settings) -> ArtifactStore:
 def table_store(settings: Settings) -> Tables:
     """The tables of the settings; nothing is created."""
     return Tables(settings.tables, store_options(settings.tables, settings.aws))
+
+
+def report_store(settings: Settings) -> Reports:
+    """The reports, beside the tables of the settings."""
+    return Reports(settings.tables, store_options(settings.tables, settings.aws))
 
 
 def intake(settings: Settings, **changes: Any) -> Intake:
@@ -84,6 +91,7 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
         "spool": spool,
         "intake": intake(settings),
         "rule_sets": rule_sets,
+        "reports": report_store(settings),
         IO_MANAGER: io_manager,
     }
 
@@ -106,8 +114,8 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
     return dg.Definitions(
         assets=assets,
         asset_checks=checks(rule_sets),
-        jobs=[jobs.landing, jobs.results],
+        jobs=[jobs.landing, jobs.results, jobs.campaigns],
         schedules=[nightly(settings.look_back_days)],
-        sensors=[results_follow, rules_bumped(rule_sets)],
+        sensors=[results_follow, rules_bumped(rule_sets), campaigns_touched(rule_sets)],
         resources={**resources(settings, rule_sets), **overrides},
     )

@@ -12,6 +12,7 @@ import polars as pl
 
 from assets.attempts.contract import Attempts
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
+from assets.campaigns.contract import CampaignComparisons
 from assets.contract import Contract, ContractError, conform, partition_by, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import TableStore
@@ -20,7 +21,7 @@ from assets.rulesets.loader import RuleSet
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines.jobs import RANGE_END, RANGE_START
-from pipelines.partitions import RULES, days, days_by_rules
+from pipelines.partitions import RULES, campaigns_by_rules, days, days_by_rules
 from pipelines.storage.io_manager import table_key
 
 QUARANTINE_WARNING = 0.05
@@ -73,6 +74,12 @@ def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
             "No headline figure of the scored alone leaves out more tasks than the rule set allows.",
             headline_unavailable(rule_sets),
         ),
+        Check(
+            CampaignComparisons,
+            "conclusive",
+            "The comparison comes to a verdict, and rests on enough companies.",
+            conclusive,
+        ),
         Check(RunTotals, "runs_finished", "No run has trials that are still running.", runs_finished),
         Check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
     ]
@@ -93,12 +100,14 @@ def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
 def checks(rule_sets: Mapping[str, RuleSet]) -> list[dg.AssetChecksDefinition]:
     """Every check, in as few steps as blocking allows, since a step costs more than what it asks.
 
-    The tables of the attempts layer come from one step and are checked in one; those of the results layer follow from
-    each other, and each is checked before the next is computed.
+    The tables of the attempts layer come from one step and are checked in one, and so do those of the campaigns; those
+    of the results layer follow from each other, and each is checked before the next is computed.
     """
     steps: dict[str, list[Check]] = {}
     for check in asked(rule_sets):
-        name = table_name(check.contract) if RULES in partition_by(check.contract) else "attempts_layer"
+        name = {days: "attempts_layer", campaigns_by_rules: "campaigns_layer"}.get(
+            _partitioned(check.contract), table_name(check.contract)
+        )
         steps.setdefault(name, []).append(check)
     return [_step(f"{name}_checks", together) for name, together in steps.items()]
 
@@ -143,6 +152,15 @@ def headline_unavailable(rule_sets: Mapping[str, RuleSet]) -> Callable[[TableSto
         )
 
     return find
+
+
+def conclusive(tables: TableStore, key: Key) -> Finding:
+    """A comparison without a verdict, and every reason for it."""
+    rows = tables.scan(CampaignComparisons, [key]).select("campaign_id", "verdict", "reasons").collect()
+    open_ = rows.filter((pl.col("verdict") == "inconclusive") | pl.col("reasons").list.contains("too_few_companies"))
+    return Finding(
+        rows.height, [f"{id_}: {', '.join(reasons) or 'the interval'}" for id_, _, reasons in open_.iter_rows()]
+    )
 
 
 def runs_finished(tables: TableStore, key: Key) -> Finding:
@@ -192,13 +210,13 @@ def contract_fulfilled(contract: type[Contract]) -> Callable[[TableStore, Key], 
 
 
 def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
-    by_rules = RULES in partition_by(together[0].contract)
+    partitions = _partitioned(together[0].contract)
 
     @dg.multi_asset_check(name=name, specs=[check.spec for check in together])
     def step(
         context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
     ) -> Iterator[dg.AssetCheckResult]:
-        keys = _partitions(context, table_name(together[0].contract), by_rules=by_rules)
+        keys = _partitions(context, table_name(together[0].contract), partitions)
         for check in together:
             found = {str(key): check.find(tables, table_key(key)) for key in keys}
             problems = {key: finding.problems for key, finding in found.items() if finding.problems}
@@ -217,7 +235,16 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
     return step
 
 
-def _partitions(context: dg.AssetCheckExecutionContext, asset: str, *, by_rules: bool) -> Sequence[str]:
+def _partitioned(contract: type[Contract]) -> dg.PartitionsDefinition[str]:
+    """How the table's asset is partitioned."""
+    if "campaign_key" in partition_by(contract):
+        return campaigns_by_rules
+    return days_by_rules if RULES in partition_by(contract) else days
+
+
+def _partitions(
+    context: dg.AssetCheckExecutionContext, asset: str, partitions: dg.PartitionsDefinition[str]
+) -> Sequence[str]:
     """The partition keys of the run that a check belongs to, from its tags: a check has no partitions of its own.
 
     A check that is run by itself, from the UI, looks at every partition of `asset` that is materialized.
@@ -225,9 +252,8 @@ def _partitions(context: dg.AssetCheckExecutionContext, asset: str, *, by_rules:
     tags = context.run.tags
     if not {PARTITION, RANGE_START} & tags.keys():
         stored = context.instance.get_materialized_partitions(dg.AssetKey(asset))
-        known = (days_by_rules if by_rules else days).get_partition_keys(dynamic_partitions_store=context.instance)
+        known = partitions.get_partition_keys(dynamic_partitions_store=context.instance)
         return [key for key in known if key in stored]
     taken = dg.PartitionKeyRange(*(tags.get(PARTITION) or tags[end] for end in (RANGE_START, RANGE_END)))
-    if by_rules:
-        return days_by_rules.get_partition_keys_in_range(taken, dynamic_partitions_store=context.instance)
-    return days.get_partition_keys_in_range(taken)
+    with dg.partition_loading_context(dynamic_partitions_store=context.instance):
+        return partitions.get_partition_keys_in_range(taken)

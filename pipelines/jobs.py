@@ -1,4 +1,4 @@
-"""Jobs: landing (day) and results (day by rule set), one run for many partitions.
+"""Jobs: landing (day), results (day by rule set) and campaigns (campaign by rule set), one run for many partitions.
 
 Assets with different partitions cannot share a job; what follows what is in `automation` and, on the command line, in
 `run`.
@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 import dagster as dg
 
-from pipelines.partitions import day_and_rules
+from pipelines.partitions import campaign_and_rules, day_and_rules
 
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 
 LANDING_GROUPS = ("landing", "attempts")
+CAMPAIGN_GROUPS = ("campaigns",)
 RESULTS_GROUPS = ("verification", "assessments", "rewards", "benchmarks", "reconciliation")
 
 landing = dg.define_asset_job(
@@ -26,6 +27,13 @@ results = dg.define_asset_job(
     "results",
     selection=dg.AssetSelection.groups(*RESULTS_GROUPS),
     description="Score the attempts of some days under some rule sets.",
+)
+
+
+campaigns = dg.define_asset_job(
+    "campaigns",
+    selection=dg.AssetSelection.groups(*CAMPAIGN_GROUPS),
+    description="Compare the arms of some campaigns under some rule sets, and write their reports.",
 )
 
 
@@ -48,6 +56,27 @@ def day_range_of_rules(first: dt.date, last: dt.date, rules: str) -> dict[str, s
     """
     days = day_range(first, last)
     return {name: str(day_and_rules(day, rules)) for name, day in days.items()}
+
+
+def campaign_range(first: str, last: str, rules: str) -> dict[str, str]:
+    """Run tags that make one run take every campaign key from `first` to `last`, as they were added."""
+    return {
+        RANGE_START: str(campaign_and_rules(first, rules)),
+        RANGE_END: str(campaign_and_rules(last, rules)),
+    }
+
+
+def runs_of(wanted: Sequence[str], known: Sequence[str]) -> list[tuple[str, str]]:
+    """The wanted keys as ranges of `known`, which is in the order of partitions: none beside them is taken."""
+    found: list[tuple[str, str]] = []
+    for key, following in zip(known, [None, *known], strict=False):
+        if key not in wanted:
+            continue
+        if found and found[-1][1] == following:
+            found[-1] = (found[-1][0], key)
+        else:
+            found.append((key, key))
+    return found
 
 
 def spans(days: Sequence[dt.date], bridge: dt.timedelta = dt.timedelta(days=7)) -> list[tuple[dt.date, dt.date]]:

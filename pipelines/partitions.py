@@ -18,6 +18,7 @@ FIRST_DAY = dt.date(2020, 1, 1)
 """The earliest landing day; an artifact dated before it has no partition and is quarantined."""
 
 DAY = "day"
+CAMPAIGN = "campaign"
 RULES = "rules"
 
 # end_offset: today is a partition while it lasts, so that what lands now can be scored now.
@@ -25,6 +26,9 @@ days = dg.DailyPartitionsDefinition(start_date=FIRST_DAY.isoformat(), timezone="
 # Rule sets are files, also of a team's own directory: dynamic, registered from the files by name.
 rule_sets = dg.DynamicPartitionsDefinition(name="rules")
 days_by_rules = dg.MultiPartitionsDefinition({DAY: days, RULES: rule_sets})
+# Campaigns are registered in the store: dynamic, by a key that any partition of any store can bear.
+campaigns = dg.DynamicPartitionsDefinition(name="campaigns")
+campaigns_by_rules = dg.MultiPartitionsDefinition({CAMPAIGN: campaigns, RULES: rule_sets})
 
 
 def day_of(key: str) -> dt.date:
@@ -35,3 +39,8 @@ def day_of(key: str) -> dt.date:
 def day_and_rules(day: str, rules: str) -> dg.MultiPartitionKey:
     """The key of one day under one rule set."""
     return dg.MultiPartitionKey({DAY: day, RULES: rules})
+
+
+def campaign_and_rules(campaign_key: str, rules: str) -> dg.MultiPartitionKey:
+    """The key of one campaign under one rule set."""
+    return dg.MultiPartitionKey({CAMPAIGN: campaign_key, RULES: rules})

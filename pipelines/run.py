@@ -18,14 +18,18 @@ import dagster as dg
 import polars as pl
 from filelock import FileLock
 
+from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
+from assets.campaigns.current import registrations
+from assets.campaigns.registration import Registration
 from assets.contract import Contract, table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
-from assets.rulesets.loader import active, load_all, select
+from assets.rulesets.loader import RuleSet, active, load_all, select
 from assets.sources.registry import COMPANIONS, SOURCES, patterns
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.checks import asked
+from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
 from pipelines.storage.errors import StoreConfigurationError
@@ -34,6 +38,10 @@ from pipelines.storage.tables import Tables
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 INSTANCE_CONFIG = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
+
+
+class UnknownCampaignError(ValueError):
+    """A campaign was named that is not registered."""
 
 
 @dataclass
@@ -133,8 +141,71 @@ def run(
             for rules_ in wanted:
                 tags = jobs.day_range_of_rules(first, last, rules_.id)
                 _materialize(definitions, opened, "results", tags, summary, progress)
+        if days:
+            _compare(definitions, opened, held, wanted, (), summary, progress)
     summary.seconds = time.monotonic() - started
     return summary
+
+
+def compare(
+    settings: Settings,
+    campaigns: Sequence[str] = (),
+    rules: Sequence[str] = (),
+    progress: Progress | None = None,
+    instance: dg.DagsterInstance | None = None,
+) -> RunSummary:
+    """Compare the named campaigns, by id or key, or all, under the named rule sets or the active ones.
+
+    Raises:
+        StoreError: a table cannot be read or written.
+        RuleSetError: a rule set is unknown or malformed.
+        UnknownCampaignError: a campaign is not registered.
+    """
+    started = time.monotonic()
+    rule_sets = load_all(settings.rulesets)
+    wanted = select(rule_sets, rules or active(rule_sets))
+    summary = RunSummary(rules=[rules.id for rules in wanted])
+    definitions = build_definitions(settings)
+    with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
+        opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
+        _compare(definitions, opened, table_store(settings), wanted, campaigns, summary, progress)
+    summary.seconds = time.monotonic() - started
+    return summary
+
+
+def registered(tables: Tables, campaigns: Sequence[str] = ()) -> dict[str, Registration]:
+    """The registrations of the named campaigns, by id or key, or of all; by campaign key.
+
+    Raises:
+        UnknownCampaignError: a campaign is not registered.
+    """
+    known = registrations(tables) if tables.exists(CampaignRegistrations) else {}
+    for name in campaigns:
+        if not any(name in {key, one.campaign_id} for key, one in known.items()):
+            told = ", ".join(one.campaign_id for one in known.values()) or "none"
+            raise UnknownCampaignError(f"no campaign {name!r} is registered; there are {told}")
+    return {key: one for key, one in known.items() if not campaigns or {key, one.campaign_id} & set(campaigns)}
+
+
+def _compare(
+    definitions: dg.Definitions,
+    opened: dg.DagsterInstance,
+    tables: Tables,
+    rule_sets: Sequence[RuleSet],
+    campaigns: Sequence[str],
+    summary: RunSummary,
+    progress: Progress | None,
+) -> None:
+    keys = sorted(registered(tables, campaigns))
+    if not campaigns and tables.exists(CampaignComparisons):
+        # A campaign that is no longer registered loses its rows.
+        stored = tables.scan(CampaignComparisons).select(pl.col("campaign_key").unique()).collect()
+        keys = sorted({*keys, *stored["campaign_key"]})
+    opened.add_dynamic_partitions(str(campaign_partitions.name), keys)
+    for rules in rule_sets:
+        for first, last in jobs.runs_of(keys, opened.get_dynamic_partitions(str(campaign_partitions.name))):
+            tags = jobs.campaign_range(first, last, rules.id)
+            _materialize(definitions, opened, "campaigns", tags, summary, progress)
 
 
 def landed_days(tables: Tables, sources: Iterable[str]) -> set[dt.date]:

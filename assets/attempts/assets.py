@@ -7,20 +7,22 @@ import polars as pl
 
 from assets.attempts.contract import PARTS
 from assets.attempts.decoding import Spool, decode
+from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine
 from assets.landing.land import Intake, TableStore
 from assets.table_asset import IO_MANAGER, described
 from pipelines.partitions import day_of, days
 
-LAYER: tuple[type[Contract], ...] = (*PARTS, Quarantine)
+LANDED: tuple[type[Contract], ...] = (CampaignRegistrations, Quarantine)
+LAYER: tuple[type[Contract], ...] = (*PARTS, *LANDED)
 
 
 @dg.multi_asset(
     name="decode",
     outs={
         table_name(contract): dg.AssetOut(
-            group_name="landing" if contract is Quarantine else "attempts",
+            group_name="landing" if contract in LANDED else "attempts",
             code_version="1",
             io_manager_key=IO_MANAGER,
             **described(contract),

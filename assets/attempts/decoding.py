@@ -17,6 +17,7 @@ import polars as pl
 from assets.ahead import ahead
 from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observations, RecordedValues
 from assets.attempts.precedence import Resolution, enclosed, resolve
+from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, empty, schema, table_name, to_contract
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
@@ -136,11 +137,26 @@ def read_batch(tables: TableStore, rows: pl.DataFrame) -> list[Document]:
 
 
 def companions_of(tables: TableStore, sources: Iterable[str]) -> pl.DataFrame:
-    """Every version of every companion of these sources, of whatever day: columns of a document."""
-    names = sorted({companion for source in sources if (companion := SOURCES[source].companion)})
-    held = tables.scan(RawArtifacts).filter(pl.col("source").is_in(names), pl.col("content").is_not_null())
-    versions = held.select(DOCUMENT).unique(["uri", "sha256", "last_modified"]).sort("uri", "last_modified", "sha256")
-    return versions.collect(engine="streaming") if names else pl.DataFrame(schema=versions.collect_schema())
+    """The companions of these sources, of whatever day: columns of a document.
+
+    Every version of those of another source; of those of its own the current ones.
+    """
+    pairs = [(source, companion) for source in sources if (companion := SOURCES[source].companion)]
+    others = sorted({companion for source, companion in pairs if companion != source})
+    own = sorted({companion for source, companion in pairs if companion == source})
+    of = pl.col("source")
+    held = tables.scan(RawArtifacts).filter(of.is_in([*others, *own]))
+    newest = latest(held.filter(of.is_in(own)).select(*MANIFEST_COLUMNS)).filter(~pl.col("vanished"))
+    arrival = ["uri", "landed_on", "batch"]
+    current_own = held.filter(of.is_in(own)).join(newest.select(arrival), on=arrival, how="semi")
+    versions = (
+        pl.concat([held.filter(of.is_in(others)), current_own])
+        .filter(pl.col("content").is_not_null())
+        .select(DOCUMENT)
+        .unique(["uri", "sha256", "last_modified"])
+        .sort("uri", "last_modified", "sha256")
+    )
+    return versions.collect(engine="streaming") if pairs else pl.DataFrame(schema=versions.collect_schema())
 
 
 def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spool: Spool) -> Part:
@@ -174,7 +190,10 @@ def assemble(source: Source, companions: pl.DataFrame, limits: Limits, spool: Sp
         return None
     if source.companion:
         of_it = companions.filter(pl.col("source") == source.companion)
-        parts |= SOURCES[source.companion].decode([Document(*row) for row in of_it.iter_rows()], limits, first).frames
+        decoded = SOURCES[source.companion].decode([Document(*row) for row in of_it.iter_rows()], limits, first)
+        for name in SOURCES[source.companion].parts:
+            beside = [parts[name]] if name in parts else []
+            parts[name] = pl.concat([*beside, decoded.frames[name]])
     return source.assemble(parts, first)
 
 
@@ -234,12 +253,15 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame, inputs: str) -> Dec
     # Where every document won, which is most days, nothing has to be looked up per row.
     unanimous = winners.height == told["attempt_id"].is_not_null().sum()
     tables = {}
-    for contract in PARTS:
+    decoded: tuple[type[Contract], ...] = (*PARTS, CampaignRegistrations)
+    for contract in decoded:
         frame = _scan(spool, contract)
         if contract is RecordedValues:
             frame = frame.drop("attempt_id").join(resolution.recorded.lazy(), on="document")
         elif contract is Attempts:
             frame = frame.drop("identical_copies").join(winners.lazy(), on="document")
+        elif contract is CampaignRegistrations:
+            frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
         elif contract is BenchmarkRuns:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
             frame = frame.drop("duplicates").join(_duplicates(spool, winners), on=RUN, how="left")

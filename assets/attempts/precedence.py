@@ -96,6 +96,14 @@ def resolve(
     )
 
 
+def across_days(attempts: pl.DataFrame) -> pl.DataFrame:
+    """Of the rows of `attempts`, one per attempt: the winner of all its days, as the `_current` views choose."""
+    numbered = attempts.with_row_index("document")
+    return (
+        numbered.pipe(_best_first, PRECEDENCE).unique("attempt_id", keep="first", maintain_order=True).drop("document")
+    )
+
+
 def enclosed(candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The candidates that lie in no attempt's own directory, and the quarantine rows of the others.
 

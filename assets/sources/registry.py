@@ -11,7 +11,7 @@ import polars as pl
 
 from assets.attempts.precedence import PRECEDENCE, Criterion
 from assets.landing.layout import READS, Pattern, pattern
-from assets.sources import agentcompass, agentcompass_runs, agentforge, harbor, terminal_bench, worldseq
+from assets.sources import agentcompass, agentcompass_runs, agentforge, campaigns, harbor, terminal_bench, worldseq
 from assets.sources.documents import Decoded, Document, Limits
 
 Decoder = Callable[[Sequence[Document], Limits, int], Decoded]
@@ -25,8 +25,9 @@ class Source(NamedTuple):
     folder with one folder a day. reads: ends of the keys that are read. precedence: which of several documents about
     one attempt wins. parts: intermediate frames of `decode` by name, each with a column `document`; `assemble` joins
     those of all batches, and gives the free document numbers from its second argument on to what has none. companion: a
-    source whose every version, of whatever day, is decoded with this one and joins the parts. encloses: the directory
-    of an attempt's file is its own, and what lies deeper in it is no other's.
+    source whose documents, of whatever day, are decoded with this one and join the parts: every version of another's,
+    the current ones of its own. lands_with: the source that this one is landed with, ahead of it. encloses: the
+    directory of an attempt's file is its own, and what lies deeper in it is no other's.
     """
 
     decode: Decoder
@@ -36,6 +37,7 @@ class Source(NamedTuple):
     parts: Mapping[str, Mapping[str, pl.DataType]] = {}
     assemble: Assembler | None = None
     companion: str | None = None
+    lands_with: str | None = None
     encloses: bool = False
 
 
@@ -55,29 +57,39 @@ SOURCES: Mapping[str, Source] = {
         assemble=agentforge.assemble,
         companion="agentforge-packs",
     ),
-    "agentforge-packs": Source(agentforge.decode_packs, layout="agentforge-packs/", parts=agentforge.PACK_PARTS),
+    "agentforge-packs": Source(
+        agentforge.decode_packs, layout="agentforge-packs/", parts=agentforge.PACK_PARTS, lands_with="agentforge"
+    ),
     "agentcompass": Source(agentcompass.decode, parts=agentcompass.PARTS, assemble=agentcompass_runs.assemble),
+    "campaigns": Source(
+        campaigns.decode,
+        layout="campaigns/",
+        reads=campaigns.READS,
+        precedence=campaigns.PRECEDENCE,
+        parts=campaigns.PARTS,
+        assemble=campaigns.assemble,
+        companion="campaigns",
+        lands_with="worldseq",
+    ),
 }
 """Folder of the store to what is known of it."""
 
-COMPANIONS = frozenset(source.companion for source in SOURCES.values() if source.companion)
+COMPANIONS = frozenset(name for name, source in SOURCES.items() if source.lands_with)
 """Sources that are nothing by themselves: they are landed with those that they accompany."""
 
 
 def patterns(configured: Mapping[str, str], only: Iterable[str] = ()) -> list[Pattern]:
-    """The path patterns of the named sources and of their companions, or of all; configured ones first choice.
+    """The path patterns of the named sources and of what lands with them, or of all; configured ones first choice.
 
     Raises:
         ValueError: a source is unknown.
     """
-    wanted = list(only) or list(SOURCES)
-    for name in wanted:
-        if name not in SOURCES or (only and name in COMPANIONS):
-            known = ", ".join(name for name in SOURCES if name not in COMPANIONS)
-            raise ValueError(f"no source {name!r}; there are {known}")
-    wanted += [source.companion for name in wanted if (source := SOURCES[name]).companion]
+    wanted = set(only) or set(SOURCES) - COMPANIONS
+    if unknown := sorted(wanted - (set(SOURCES) - COMPANIONS)):
+        known = ", ".join(name for name in SOURCES if name not in COMPANIONS)
+        raise ValueError(f"no source {unknown[0]!r}; there are {known}")
     return [
         pattern(name, configured.get(name, source.layout), source.reads)
         for name, source in SOURCES.items()
-        if name in wanted
+        if (source.lands_with or name) in wanted
     ]

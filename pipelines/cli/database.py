@@ -20,6 +20,7 @@ from deltalake.exceptions import TableNotFoundError
 
 from assets.attempts.contract import Attempts
 from assets.attempts.precedence import order_by
+from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, descriptions, latest_by, schema, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.rulesets.loader import current, load_all
@@ -106,6 +107,9 @@ def current_rows(contract: type[Contract], rules_id: str) -> str:
     if contract is RawArtifacts:
         newest = "row_number() OVER (PARTITION BY uri, landed_on ORDER BY ingested_at DESC, batch DESC) = 1"
         return f"FROM {name} QUALIFY {newest}"
+    if contract is CampaignRegistrations:
+        order = "last_modified DESC, uri DESC, landed_on DESC"
+        return f"FROM {name} QUALIFY row_number() OVER (PARTITION BY campaign_id ORDER BY {order}) = 1"
     conditions, later = [], ""
     if latest := latest_by(contract):
         of = f"PARTITION BY {', '.join(latest)}" + (", rules" if "rules" in columns else "")

@@ -9,7 +9,9 @@ from typing import Annotated
 import typer
 
 import pipelines.run
+from pipelines.campaigns import verdicts
 from pipelines.cli import database, demo_store
+from pipelines.cli.compare import print_verdicts
 from pipelines.cli.demo_examples import EXAMPLES, NEXT
 from pipelines.cli.options import verb
 from pipelines.cli.output import print_table, say
@@ -36,6 +38,9 @@ def demo(seed: Annotated[int, typer.Option(help="Another seed makes another stor
     say()
     print_summary(summary)
     print_examples(settings)
+    say()
+    say("The registered campaigns, and the report of each", style="bold")
+    print_verdicts(settings, verdicts(settings))
     say()
     say("What to try next", style="bold")
     for command in NEXT:

@@ -1,20 +1,20 @@
 """The example store: what `scorehouse demo` lands. The same seed gives the same bytes on every machine.
 
 Here: putting the sources' files together, and writing them. Not here: which files a source has (`demo_worldseq`,
-`demo_harbor`, `demo_agentforge`, `demo_agentcompass`).
+`demo_harbor`, `demo_agentforge`, `demo_agentcompass`, `demo_campaigns`).
 """
 
 import os
 from pathlib import Path
 
-from pipelines.cli import demo_agentcompass, demo_agentforge, demo_harbor, demo_worldseq
+from pipelines.cli import demo_agentcompass, demo_agentforge, demo_campaigns, demo_harbor, demo_worldseq
 from pipelines.cli.demo_files import StoredFile
 from pipelines.cli.output import UsageError
 
 MARKER = ".scorehouse-demo"
 """A file with this name says that a folder is the demo's own, and may be written again."""
 
-SOURCES = (demo_worldseq, demo_harbor, demo_agentforge, demo_agentcompass)
+SOURCES = (demo_worldseq, demo_harbor, demo_agentforge, demo_agentcompass, demo_campaigns)
 
 
 def files(seed: int = 1) -> list[StoredFile]:

@@ -27,6 +27,8 @@ from pipelines.storage.errors import StoreConfigurationError, StoreError
 VERBS = {
     "demo": "Make a seeded example store, run everything on it, and say what came out.",
     "run": "Land new artifacts, verify them, and score them under the active rule sets.",
+    "compare": "Compare the arms of registered campaigns, or check what is stored.",
+    "report": "Say where a campaign's report is, or write it to a file.",
     "sql": "Answer one SELECT over the tables.",
     "tables": "Show which tables exist, or the columns of one.",
     "quarantine": "List and show the documents that could not be used, and why.",

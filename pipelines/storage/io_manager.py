@@ -18,7 +18,7 @@ from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet
 from assets.table_asset import CONTRACT
 from pipelines import released
-from pipelines.partitions import DAY, RULES, day_of
+from pipelines.partitions import CAMPAIGN, DAY, RULES, day_of
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
 
@@ -29,7 +29,7 @@ class DeltaTables(dg.IOManager):
     """Writes an asset's frame to the partition keys of its run; gives a downstream asset a lazily scanned frame.
 
     Daily keys `YYYY-MM-DD` become `{"landed_on": date}`; keys with the dimensions `day` and `rules` become
-    `{"landed_on": date, "rules": id}`.
+    `{"landed_on": date, "rules": id}`, and those with `campaign` and `rules` `{"campaign_key": key, "rules": id}`.
     """
 
     def __init__(
@@ -117,6 +117,8 @@ def table_key(key: str) -> PartitionKey:
     if not isinstance(key, dg.MultiPartitionKey):
         return {"landed_on": day_of(key)}
     parts = key.keys_by_dimension
+    if CAMPAIGN in parts:
+        return {"campaign_key": parts[CAMPAIGN], "rules": parts[RULES]}
     return {"landed_on": day_of(parts[DAY]), "rules": parts[RULES]}
 
 

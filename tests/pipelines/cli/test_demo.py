@@ -93,7 +93,12 @@ def test_the_demo_tells_what_came_out(demo: tuple[Path, str]) -> None:
         "scorehouse sql",
     ):
         assert expected in told
-    shown = told[told.index(EXAMPLES[0].title) : told.index("What to try next")]
+    assert "cmp-planner-2026-09 under v1: pass\n" in told
+    assert "cmp-pricing-2026-09 under v1: inconclusive (incomplete_inventory)\n" in told
+    reports = [Path(line.strip()) for line in told.splitlines() if line.endswith(".html")]
+    assert len(reports) == 2
+    assert all(report.is_file() for report in reports)
+    shown = told[told.index(EXAMPLES[0].title) : told.index("The registered campaigns")]
     assert max(map(len, shown.splitlines())) <= WIDTH
     counts = {
         row["class"]: row["n"] for row in ask(folder, "SELECT class, count(*) AS n FROM verifications GROUP BY ALL")

@@ -11,7 +11,9 @@ from tests.pipelines.cli.processes import process
 
 @pytest.mark.slow
 def test_a_run_fetches_what_is_new(tmp_path: Path) -> None:
-    first, *others = [file for file in demo_store.files() if "/cmp-pricing" in file.key][:4]
+    first, *others = [
+        file for file in demo_store.files() if file.key.startswith("worldseq/") and "/cmp-pricing" in file.key
+    ][:4]
     artifacts = tmp_path / ".scorehouse/artifacts"
     for file in others:
         (artifacts / file.key).parent.mkdir(parents=True, exist_ok=True)

@@ -1,0 +1,106 @@
+"""Campaigns end to end: from registrations and attempts in a store to verdicts, reports, and what makes them stale."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from assets.campaigns.current import stale
+from assets.rulesets.loader import load_all
+from pipelines.build import report_store, table_store
+from pipelines.campaigns import check, verdicts
+from pipelines.cli import demo_campaigns, demo_worldseq
+from pipelines.cli.demo_campaigns import CONCLUSIVE, INCOMPLETE
+from pipelines.run import UnknownCampaignError, compare, registered
+from pipelines.settings import Settings
+from tests.integration.warehouses import ran, rows, settings, write
+
+V1 = [load_all()["v1"]]
+
+
+def campaign_files() -> dict[str, bytes]:
+    made = [*demo_campaigns.files(1), *demo_worldseq.files(1)]
+    return {file.key: file.content for file in made if "campaigns/" in file.key or "/cmp-" in file.key}
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("campaigns")
+    write(folder, campaign_files())
+    where = settings(folder)
+    ran(where)
+    return where
+
+
+def test_each_campaign_ends_in_a_verdict_with_its_reasons(place: Settings) -> None:
+    found = {row["campaign_id"]: row for row in verdicts(place)}
+    assert (found[CONCLUSIVE]["verdict"], found[CONCLUSIVE]["reasons"]) == ("pass", [])
+    assert found[CONCLUSIVE]["ci_low"] > found[CONCLUSIVE]["tolerance"]
+    assert (found[INCOMPLETE]["verdict"], found[INCOMPLETE]["reasons"]) == ("inconclusive", ["incomplete_inventory"])
+    assert all(found[INCOMPLETE][name] is None for name in ("effect", "ci_low", "ci_high", "wins", "ties", "losses"))
+    counted = found[INCOMPLETE]["baseline_classes"]
+    assert sum(counted.values()) == found[INCOMPLETE]["pairs"] == 48
+
+
+def test_every_registered_case_is_one_pair(place: Settings) -> None:
+    pairs = rows(place, "campaign_pairs")
+    assert dict(pairs.group_by("campaign_id").len().iter_rows()) == {CONCLUSIVE: 48, INCOMPLETE: 48}
+    numeric = pairs.filter(pl.col("campaign_id") == CONCLUSIVE)["effect"]
+    assert numeric.null_count() == 0
+
+
+def test_each_has_a_report(place: Settings) -> None:
+    for row in verdicts(place):
+        text = report_store(place).read(row["campaign_key"], row["rules"])
+        assert row["campaign_id"] in text
+        assert text.startswith("<!doctype html>")
+
+
+def test_what_is_stored_is_what_its_inputs_give(place: Settings) -> None:
+    assert [one.differing for one in check(place)] == [[], []]
+    assert list(stale(table_store(place), V1)) == []
+
+
+def test_a_campaign_that_nobody_registered(place: Settings) -> None:
+    with pytest.raises(UnknownCampaignError, match="no campaign 'nope'"):
+        registered(table_store(place), ["nope"])
+
+
+def test_what_changed_is_stale_until_it_is_compared(tmp_path: Path) -> None:
+    files = campaign_files()
+    write(tmp_path, files)
+    where = settings(tmp_path)
+    ran(where)
+    key = f"campaigns/{CONCLUSIVE}.json"
+    registration = json.loads(files[key])
+    write(tmp_path, {key: json.dumps({**registration, "tolerance": 0.5}).encode()})
+    ran(where)
+    assert next(row for row in verdicts(where) if row["campaign_id"] == CONCLUSIVE)["tolerance"] == 0.5
+    table = table_store(where)
+    lost = next(key for key in files if f"{CONCLUSIVE}/planner-control-001" in key)
+    document = json.loads(files[lost])
+    write(tmp_path, {lost: json.dumps({**document, "finalization": {"status": "failed"}}).encode()})
+    ran(where)
+    assert list(stale(table, V1)) == []
+    found = next(row for row in verdicts(where) if row["campaign_id"] == CONCLUSIVE)
+    assert (found["verdict"], found["numeric_pairs"]) == ("inconclusive", 47)
+    assert compare(where, [CONCLUSIVE]).rules == ["v1"]
+    (tmp_path / "artifacts" / key).unlink()
+    ran(where)
+    assert [row["campaign_id"] for row in verdicts(where)] == [CONCLUSIVE, INCOMPLETE]
+
+
+def test_compare_check_tells_by_its_exit_status(place: Settings) -> None:
+    environment = {
+        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "SCOREHOUSE_ARTIFACTS": place.artifacts,
+        "SCOREHOUSE_TABLES": place.tables,
+        "DAGSTER_HOME": str(place.dagster_home),
+        "HOME": str(place.dagster_home),
+    }
+    command = [sys.executable, "-m", "pipelines.cli.main", "compare", "--check"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "identical", "")

@@ -8,9 +8,9 @@ import datetime as dt
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +21,11 @@ from filelock import FileLock
 from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
 from assets.campaigns.current import registrations
 from assets.campaigns.registration import Registration
-from assets.contract import Contract, table_name
+from assets.contract import table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.rulesets.loader import RuleSet, active, load_all, select
-from assets.sources.registry import COMPANIONS, SOURCES, patterns
+from assets.sources.registry import patterns
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.checks import asked
@@ -119,23 +119,17 @@ def run(
     rule_sets = load_all(settings.rulesets)
     wanted = select(rule_sets, rules or active(rule_sets))
     taken = intake(settings, patterns=patterns(settings.patterns, sources), progress=progress)
-    # Whatever day they are of, companions are landed before what they accompany is decoded.
-    companions = replace(taken, patterns=[one for one in taken.patterns if one.source in COMPANIONS])
-    others = replace(taken, patterns=[one for one in taken.patterns if one.source not in COMPANIONS])
     store = artifact_store(settings)
     held = table_store(settings)
-    companion_days = sorted({*days_in_store(store, companions.of([])), *landed_days(held, COMPANIONS)})
-    stored = {*companion_days, *days_in_store(store, others.of([])), *landed_days(held, SOURCES)}
     days = [
-        day for day in sorted(stored) if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
+        day
+        for day in sorted({*days_in_store(store, taken.of([])), *landed_days(held)})
+        if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
     ]
     summary = RunSummary(days=days, rules=[rules.id for rules in wanted])
-    ahead = build_definitions(settings, artifact_store=store, intake=companions)
-    definitions = build_definitions(settings, artifact_store=store, intake=others)
+    definitions = build_definitions(settings, artifact_store=store, intake=taken)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
-        for first, last in jobs.spans(companion_days if days else []):
-            _materialize(ahead, opened, "landing", jobs.day_range(first, last), summary, progress, only=RawArtifacts)
         for first, last in jobs.spans(days):
             _materialize(definitions, opened, "landing", jobs.day_range(first, last), summary, progress)
             for rules_ in wanted:
@@ -174,17 +168,19 @@ def compare(
 
 
 def registered(tables: Tables, campaigns: Sequence[str] = ()) -> dict[str, Registration]:
-    """The registrations of the named campaigns, by id or key, or of all; by campaign key.
+    """The registrations of the named campaigns, by id, else by key, or of all; by campaign key.
 
     Raises:
         UnknownCampaignError: a campaign is not registered.
     """
     known = registrations(tables) if tables.exists(CampaignRegistrations) else {}
+    ids = {one.campaign_id: key for key, one in known.items()}
+    wanted = {ids.get(name, name) for name in campaigns}
     for name in campaigns:
-        if not any(name in {key, one.campaign_id} for key, one in known.items()):
-            told = ", ".join(one.campaign_id for one in known.values()) or "none"
+        if ids.get(name, name) not in known:
+            told = ", ".join(ids) or "none"
             raise UnknownCampaignError(f"no campaign {name!r} is registered; there are {told}")
-    return {key: one for key, one in known.items() if not campaigns or {key, one.campaign_id} & set(campaigns)}
+    return {key: one for key, one in known.items() if not campaigns or key in wanted}
 
 
 def _compare(
@@ -208,12 +204,11 @@ def _compare(
             _materialize(definitions, opened, "campaigns", tags, summary, progress)
 
 
-def landed_days(tables: Tables, sources: Iterable[str]) -> set[dt.date]:
-    """Every day that anything of these sources was landed on: what vanished from the store since is flagged there."""
+def landed_days(tables: Tables) -> set[dt.date]:
+    """Every day that anything was landed on: what vanished from the store since is flagged there."""
     if not tables.exists(RawArtifacts):
         return set()
-    landed = tables.scan(RawArtifacts).filter(pl.col("source").is_in(list(sources)))
-    return set(landed.select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
+    return set(tables.scan(RawArtifacts).select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
 
 
 def _materialize(
@@ -223,17 +218,11 @@ def _materialize(
     tags: dict[str, str],
     summary: RunSummary,
     progress: Progress | None,
-    only: type[Contract] | None = None,
 ) -> None:
     if progress:
         progress(job, 0, None)
     try:
-        result = definitions.resolve_job_def(job).execute_in_process(
-            instance=opened,
-            tags=tags,
-            run_config=QUIET,
-            asset_selection=[dg.AssetKey(table_name(only))] if only else None,
-        )
+        result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
     except dg.DagsterExecutionInterruptedError:
         raise KeyboardInterrupt from None
     # A run over many partitions reports the same materialization for each of them: one per asset counts.

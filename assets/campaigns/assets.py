@@ -9,7 +9,7 @@ import polars as pl
 
 from assets.campaigns.comparison import comparison
 from assets.campaigns.contract import CampaignComparisons, CampaignEffects, CampaignPairs
-from assets.campaigns.current import current, failed_predicates, paired, registrations
+from assets.campaigns.current import current, failed_predicates, paired, primary_unit, registrations
 from assets.campaigns.report import report
 from assets.contract import Contract, empty, table_name
 from assets.landing.land import TableStore
@@ -72,7 +72,8 @@ def campaigns(
         for registration in found:
             pair = paired(registration, rows, rules)
             compared = comparison(registration, pair, rules)
-            text = report(compared, registration, failed_predicates(registration, rows), pair.unregistered)
+            failed = failed_predicates(registration, pair, rows)
+            text = report(compared, registration, failed, pair.unregistered, primary_unit(pair, rows))
             written[f"report/{rules.id}/{registration.campaign_key}"] = reports.write(
                 registration.campaign_key, rules.id, text
             )

@@ -14,7 +14,7 @@ from assets.attempts.evidence import KEY
 from assets.attempts.precedence import across_days
 from assets.campaigns.comparison import input_digest
 from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
-from assets.campaigns.pairs import Paired, pairs
+from assets.campaigns.pairs import SIDES, Paired, pairs
 from assets.campaigns.registration import Registration, newest
 from assets.contract import Contract
 from assets.landing.land import TableStore
@@ -35,7 +35,7 @@ class Current(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """A comparison that is not stored, or not of what is stored now; `digest` is that of its pairs."""
+    """A comparison that is not stored, or not of what is stored now; `digest` is of what it would be made of."""
 
     campaign_key: str
     rules: str
@@ -84,13 +84,18 @@ def paired(registration: Registration, rows: Current, rules: RuleSet) -> Paired:
     )
 
 
-def failed_predicates(registration: Registration, rows: Current) -> pl.DataFrame:
-    """`arm`, `kind`, `predicate_id` and the number of `attempts` that failed it, most first."""
-    arms = rows.attempts.filter(pl.col("campaign_id") == registration.campaign_id).select("attempt_id", arm="arm_id")
+def failed_predicates(registration: Registration, made: Paired, rows: Current) -> pl.DataFrame:
+    """`arm`, `kind`, `predicate_id` and the number of `attempts` of the pairs that failed it, most first."""
+    arms = (registration.baseline_arm, registration.treatment_arm)
+    compared = pl.concat(
+        [
+            made.pairs.lazy().select(attempt_id=f"{side}_attempt_id", arm=pl.lit(arm))
+            for side, arm in zip(SIDES, arms, strict=True)
+        ]
+    )
     return (
         rows.predicate_results.filter(pl.col("outcome") == "fail")
-        .join(arms, on="attempt_id")
-        .filter(pl.col("arm").is_in([registration.baseline_arm, registration.treatment_arm]))
+        .join(compared, on="attempt_id")
         .group_by("arm", "kind", "predicate_id")
         .agg(attempts=pl.col("attempt_id").n_unique().cast(pl.Int64))
         .sort("attempts", "arm", "kind", "predicate_id", descending=[True, False, False, False])
@@ -98,18 +103,29 @@ def failed_predicates(registration: Registration, rows: Current) -> pl.DataFrame
     )
 
 
+def primary_unit(made: Paired, rows: Current) -> str | None:
+    """The unit of the primary values of the pairs, where it is one."""
+    ids = pl.concat([made.pairs[f"{side}_attempt_id"] for side in SIDES]).drop_nulls()
+    units = rows.verifications.filter(pl.col("attempt_id").is_in(ids.implode())).select(
+        pl.col("primary_unit").drop_nulls().unique()
+    )
+    found = units.collect(engine="streaming")["primary_unit"].to_list()
+    return found[0] if len(found) == 1 else None
+
+
 def stale(tables: TableStore, rule_sets: Iterable[RuleSet]) -> Iterator[Stale]:
     """The comparisons that have to be made: what is stored says so, not what ran."""
     known = registrations(tables)
     ids = [registration.campaign_id for registration in known.values()]
-    digests = ("registration_digest", "rules_digest", "input_digest")
-    stored: Mapping[tuple[str, str], tuple[str, ...]] = {
+    digests = ("registration_digest", "rules_digest", "input_digest", "unregistered")
+    stored: Mapping[tuple[str, str], tuple[str | int, ...]] = {
         (row[0], row[1]): row[2:]
         for row in tables.scan(CampaignComparisons).select("campaign_key", "rules", *digests).collect().iter_rows()
     }
     for rules in rule_sets if known else ():
         rows = current(tables, ids, rules)
         for key, registration in known.items():
-            digest = input_digest(paired(registration, rows, rules).pairs)
-            if stored.get((key, rules.id)) != (registration.registration_digest, rules.digest, digest):
-                yield Stale(key, rules.id, digest)
+            made = paired(registration, rows, rules)
+            digest, beside = input_digest(made.pairs), made.unregistered.height
+            if stored.get((key, rules.id)) != (registration.registration_digest, rules.digest, digest, beside):
+                yield Stale(key, rules.id, f"{digest}|{registration.registration_digest}|{beside}")

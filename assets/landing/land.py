@@ -119,7 +119,8 @@ class Landed(NamedTuple):
 def listing(store: Store, wanted: Pass) -> pl.DataFrame:
     """Every object of the wanted days that is read, with its source and landing day, in order of uri.
 
-    Of a dated pattern the folders of the days are listed, and whatever stands beside them under no date.
+    Of a dated pattern the folders of the days are listed, and whatever stands beside them under no date; of one that
+    lands with every day all its objects, whatever day they are of.
     """
     found = []
     dates = {day.isoformat() for day in wanted.days}
@@ -127,8 +128,9 @@ def listing(store: Store, wanted: Pass) -> pl.DataFrame:
         partitions, objects = _top(store, where, wanted)
         for folder in sorted(partitions & dates):
             objects += store.list_objects(f"{where.prefix}{folder}/")
-        found.append(_placed(objects, where, wanted))
-    return pl.concat(found).filter(pl.col("landed_on").is_in(list(wanted.days)))
+        placed = _placed(objects, where, wanted)
+        found.append(placed if where.every_day else placed.filter(pl.col("landed_on").is_in(list(wanted.days))))
+    return pl.concat(found)
 
 
 def days_in_store(store: Store, wanted: Pass) -> list[dt.date]:
@@ -178,10 +180,12 @@ def _is_partition(folder: str, wanted: Pass) -> bool:
     return folder == day.isoformat() and wanted.first_day <= day <= wanted.now.date()
 
 
-def manifest(tables: TableStore, days: Iterable[dt.date], sources: Iterable[str]) -> pl.DataFrame:
-    """What `raw_artifacts` holds of these days and sources: the latest row of each uri, without the content."""
+def manifest(tables: TableStore, days: Iterable[dt.date], patterns: Iterable[Pattern]) -> pl.DataFrame:
+    """What `raw_artifacts` holds of these patterns and days: the latest row of each uri, without the content."""
+    always = {where.source: where.every_day for where in patterns}
+    of_any_day = pl.col("source").is_in([source for source, every in always.items() if every])
     held = tables.scan(RawArtifacts).filter(
-        pl.col("landed_on").is_in(list(days)), pl.col("source").is_in(list(sources))
+        pl.col("source").is_in(list(always)), of_any_day | pl.col("landed_on").is_in(list(days))
     )
     return latest(held.select(MANIFEST_COLUMNS)).collect(engine="streaming")
 
@@ -197,7 +201,7 @@ class Difference(NamedTuple):
 def difference(store: Store, tables: TableStore, wanted: Pass) -> Difference:
     """What has to be fetched and what vanished; reads no artifact."""
     listed = listing(store, wanted)
-    held = manifest(tables, wanted.days, [where.source for where in wanted.patterns])
+    held = manifest(tables, wanted.days, wanted.patterns)
     return Difference(listed, to_fetch(listed, held), gone(listed, held))
 
 

@@ -25,11 +25,15 @@ LISTING_SCHEMA: dict[str, pl.DataType] = {
 
 
 class Pattern(NamedTuple):
-    """Where a source's artifacts are: `worldseq/{date}/`, or a prefix without a date."""
+    """Where a source's artifacts are: `worldseq/{date}/`, or a prefix without a date.
+
+    Those of a pattern with `every_day` are landed with any day: others cannot be decoded without them.
+    """
 
     source: str
     text: str
     reads: tuple[str, ...] = READS
+    every_day: bool = False
 
     @property
     def prefix(self) -> str:

@@ -26,7 +26,7 @@ class Source(NamedTuple):
     one attempt wins. parts: intermediate frames of `decode` by name, each with a column `document`; `assemble` joins
     those of all batches, and gives the free document numbers from its second argument on to what has none. companion: a
     source whose documents, of whatever day, are decoded with this one and join the parts: every version of another's,
-    the current ones of its own. lands_with: the source that this one is landed with, ahead of it. encloses: the
+    the current ones of its own. lands_with: the source that this one is landed with, on every day. encloses: the
     directory of an attempt's file is its own, and what lies deeper in it is no other's.
     """
 
@@ -89,7 +89,7 @@ def patterns(configured: Mapping[str, str], only: Iterable[str] = ()) -> list[Pa
         known = ", ".join(name for name in SOURCES if name not in COMPANIONS)
         raise ValueError(f"no source {unknown[0]!r}; there are {known}")
     return [
-        pattern(name, configured.get(name, source.layout), source.reads)
+        pattern(name, configured.get(name, source.layout), source.reads)._replace(every_day=name in COMPANIONS)
         for name, source in SOURCES.items()
         if (source.lands_with or name) in wanted
     ]

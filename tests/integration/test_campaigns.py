@@ -1,19 +1,22 @@
 """Campaigns end to end: from registrations and attempts in a store to verdicts, reports, and what makes them stale."""
 
+import datetime as dt
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import dagster as dg
 import polars as pl
 import pytest
 
-from assets.campaigns.current import stale
+from assets.campaigns.current import current, failed_predicates, paired, stale
 from assets.rulesets.loader import load_all
-from pipelines.build import report_store, table_store
+from pipelines.build import build_definitions, report_store, table_store
 from pipelines.campaigns import check, verdicts
 from pipelines.cli import demo_campaigns, demo_worldseq
 from pipelines.cli.demo_campaigns import CONCLUSIVE, INCOMPLETE
+from pipelines.jobs import day_range, day_range_of_rules
 from pipelines.run import UnknownCampaignError, compare, registered
 from pipelines.settings import Settings
 from tests.integration.warehouses import ran, rows, settings, write
@@ -24,6 +27,14 @@ V1 = [load_all()["v1"]]
 def campaign_files() -> dict[str, bytes]:
     made = [*demo_campaigns.files(1), *demo_worldseq.files(1)]
     return {file.key: file.content for file in made if "campaigns/" in file.key or "/cmp-" in file.key}
+
+
+def failed(where: Settings) -> pl.DataFrame:
+    """The failed predicates that the report of the campaign that concludes tells of."""
+    tables = table_store(where)
+    (registration,) = registered(tables, [CONCLUSIVE]).values()
+    found = current(tables, [CONCLUSIVE], V1[0])
+    return failed_predicates(registration, paired(registration, found, V1[0]), found)
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +115,37 @@ def test_compare_check_tells_by_its_exit_status(place: Settings) -> None:
     command = [sys.executable, "-m", "pipelines.cli.main", "compare", "--check"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
     assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "identical", "")
+
+
+def test_an_attempt_outside_of_the_inventory_is_counted_and_compared_with_nothing(tmp_path: Path) -> None:
+    files = campaign_files()
+    write(tmp_path, files)
+    where = settings(tmp_path)
+    ran(where)
+    before = failed(where)
+    key = next(key for key in files if f"{CONCLUSIVE}/planner-control-001" in key)
+    document = json.loads(files[key])
+    document["attempt"] |= {"attemptId": "stray", "scenarioId": "nowhere"}
+    document["usage"]["playerCalls"] = 5_000
+    write(tmp_path, {key.replace("planner-control-001", "stray"): json.dumps(document).encode()})
+    with dg.DagsterInstance.ephemeral() as instance:
+        definitions = build_definitions(where)
+        instance.add_dynamic_partitions("rules", ["v1"])
+        day = dt.date.fromisoformat(key.split("/")[1])
+        for job, tags in (("landing", day_range(day, day)), ("results", day_range_of_rules(day, day, "v1"))):
+            assert definitions.resolve_job_def(job).execute_in_process(instance=instance, tags=tags).success
+    (found,) = stale(table_store(where), V1)
+    assert found.campaign_key.startswith(CONCLUSIVE)
+    compare(where, [CONCLUSIVE])
+    assert list(stale(table_store(where), V1)) == []
+    row = next(row for row in verdicts(where) if row["campaign_id"] == CONCLUSIVE)
+    assert (row["verdict"], row["unregistered"]) == ("pass", 1)
+    assert "worldseq:stray" in report_store(where).read(found.campaign_key, "v1")
+    assert failed(where).equals(before)
+
+
+def test_an_id_stands_before_a_key(place: Settings) -> None:
+    table = table_store(place)
+    (key,) = registered(table, [CONCLUSIVE])
+    assert list(registered(table, [key])) == [key]
+    assert list(registered(table, [CONCLUSIVE, key])) == [key]

@@ -6,9 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import polars as pl
 import pytest
 
+from pipelines.build import build_definitions
+from pipelines.jobs import day_range
 from pipelines.settings import Settings
 from tests.integration.warehouses import ran, rows, settings, write
 
@@ -96,3 +99,20 @@ def test_trials_of_a_broken_pack_are_inconclusive_until_it_is_repaired(tmp_path:
     ran(place)
     assert rewards(place) == {"only": (0.25, None)}
     assert rows(place, "quarantine").is_empty()
+
+
+@pytest.mark.parametrize("source", ["harbor", "worldseq", "agentforge"])
+def test_one_source_of_a_store_that_holds_packs(source: str, tmp_path: Path, place: Settings) -> None:
+    put(tmp_path, {PACK: pack(0.25), **trial("only")}, hours=0)
+    ran(place)
+    assert ran(place, sources=[source]).fetched == 0
+
+
+def test_the_nightly_job_lands_packs_of_any_day(tmp_path: Path, place: Settings) -> None:
+    put(tmp_path, {PACK: pack(0.25)}, hours=-5000)
+    put(tmp_path, trial("only"), hours=0)
+    definitions = build_definitions(place)
+    with dg.DagsterInstance.ephemeral() as instance:
+        tags = day_range(dt.date(2026, 11, 15), dt.date(2026, 11, 22))
+        assert definitions.resolve_job_def("landing").execute_in_process(instance=instance, tags=tags).success
+    assert rows(place, "stage_values").sort("position")["weight"].to_list() == [0.25, 0.75]

@@ -10,14 +10,18 @@ import dagster as dg
 import polars as pl
 import pytest
 
+from assets.campaigns.contract import CampaignComparisons
 from assets.campaigns.current import current, failed_predicates, paired, stale
+from assets.contract import empty
 from assets.rulesets.loader import load_all
+from assets.tables import TABLES
 from pipelines.build import build_definitions, report_store, table_store
 from pipelines.campaigns import check, verdicts
 from pipelines.cli import demo_campaigns, demo_worldseq
 from pipelines.cli.demo_campaigns import CONCLUSIVE, INCOMPLETE
 from pipelines.jobs import day_range, day_range_of_rules
 from pipelines.run import UnknownCampaignError, compare, registered
+from pipelines.sensors import campaigns_touched
 from pipelines.settings import Settings
 from tests.integration.warehouses import ran, rows, settings, write
 
@@ -149,3 +153,27 @@ def test_an_id_stands_before_a_key(place: Settings) -> None:
     (key,) = registered(table, [CONCLUSIVE])
     assert list(registered(table, [key])) == [key]
     assert list(registered(table, [CONCLUSIVE, key])) == [key]
+
+
+def test_the_sensor_asks_for_what_is_stale_and_registers_its_partitions(tmp_path: Path) -> None:
+    write(tmp_path, campaign_files())
+    where = settings(tmp_path)
+    sensor = campaigns_touched(load_all())
+    with dg.DagsterInstance.ephemeral() as instance:
+        tables = table_store(where)
+        tables.ensure(TABLES.values())
+        context = dg.build_sensor_context(instance=instance, resources={"tables": tables})
+        assert isinstance(sensor(context), dg.SkipReason)
+        ran(where)
+        tables.replace(
+            CampaignComparisons,
+            empty(CampaignComparisons),
+            [{"campaign_key": key, "rules": "v1"} for key in registered(tables)],
+        )
+        context = dg.build_sensor_context(instance=instance, resources={"tables": tables})
+        asked = sensor(context)
+        assert isinstance(asked, dg.SensorResult)
+        keys = sorted(str(request.partition_key) for request in asked.run_requests or ())
+        assert keys == sorted(f"{key}|v1" for key in registered(tables))
+        (added,) = asked.dynamic_partitions_requests or ()
+        assert sorted(added.partition_keys) == sorted(registered(tables))

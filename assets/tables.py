@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from assets.assessments.contract import AssessmentScores
 from assets.attempts.contract import PARTS
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
-from assets.campaigns.contract import CampaignComparisons, CampaignEffects, CampaignPairs, CampaignRegistrations
+from assets.campaigns.contract import COMPARED, CampaignRegistrations
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.reconciliation.contract import Reconciliation
@@ -30,7 +30,7 @@ LAYERS: Mapping[str, tuple[type[Contract], ...]] = {
         RunTotals,
         Reconciliation,
     ),
-    "campaigns": (CampaignPairs, CampaignEffects, CampaignComparisons),
+    "campaigns": COMPARED,
 }
 """The contracts of each layer, in the order in which the layer is read best."""
 

@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from assets.campaigns.comparison import comparison
-from assets.campaigns.contract import CampaignComparisons, CampaignEffects, CampaignPairs
+from assets.campaigns.contract import COMPARED, CampaignComparisons
 from assets.campaigns.current import current, paired
 from assets.contract import table_name
 from assets.rulesets.loader import active, load_all, select
 from pipelines.build import table_store
 from pipelines.run import registered
 from pipelines.settings import Settings
-
-TABLES = (CampaignPairs, CampaignEffects, CampaignComparisons)
 
 
 class Checked(NamedTuple):
@@ -51,7 +49,7 @@ def check(settings: Settings, campaigns: Sequence[str] = (), rules: Sequence[str
             made = comparison(one, paired(one, rows, wanted), wanted)
             where = [{"campaign_key": key, "rules": wanted.id}]
             differing = []
-            for contract, frame in zip(TABLES, made, strict=True):
+            for contract, frame in zip(COMPARED, made, strict=True):
                 stored = tables.scan(contract, where).collect()
                 differing += _differing(table_name(contract), stored, frame)
             found.append(Checked(one.campaign_id, wanted.id, differing))

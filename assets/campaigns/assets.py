@@ -8,16 +8,15 @@ import dagster as dg
 import polars as pl
 
 from assets.campaigns.comparison import comparison
-from assets.campaigns.contract import CampaignComparisons, CampaignEffects, CampaignPairs
+from assets.campaigns.contract import COMPARED
 from assets.campaigns.current import current, failed_predicates, paired, primary_unit, registrations
 from assets.campaigns.report import report
-from assets.contract import Contract, empty, table_name
+from assets.contract import empty, table_name
 from assets.landing.land import TableStore
 from assets.rulesets.loader import RuleSet, select
 from assets.table_asset import IO_MANAGER, described
 from pipelines.partitions import CAMPAIGN, DAY, RULES, campaigns_by_rules
 
-TABLES: tuple[type[Contract], ...] = (CampaignPairs, CampaignEffects, CampaignComparisons)
 # Written out: an inferred mapping takes a campaign for a day. A campaign is made of every day under its rule set.
 OF_RULES = dg.MultiPartitionMapping(
     {
@@ -42,7 +41,7 @@ class Reports(Protocol):
         table_name(contract): dg.AssetOut(
             group_name="campaigns", code_version="1", io_manager_key=IO_MANAGER, **described(contract)
         )
-        for contract in TABLES
+        for contract in COMPARED
     },
     deps=[
         *(dg.AssetDep(name, partition_mapping=OF_RULES) for name in BY_DAY_AND_RULES),
@@ -78,7 +77,7 @@ def campaigns(
                 registration.campaign_key, rules.id, text
             )
             made.append(compared)
-    for contract, frames in zip(TABLES, zip(*made, strict=True) if made else [()] * len(TABLES), strict=True):
+    for contract, frames in zip(COMPARED, zip(*made, strict=True) if made else [()] * len(COMPARED), strict=True):
         yield dg.Output(
             pl.concat([empty(contract), *frames]),
             output_name=table_name(contract),

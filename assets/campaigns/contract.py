@@ -166,3 +166,7 @@ class CampaignComparisons(Contract):
         name = "campaign_comparisons"
         unique = ["campaign_key", "rules"]
         metadata = {"partition_by": ("campaign_key", "rules")}
+
+
+COMPARED: tuple[type[Contract], ...] = (CampaignPairs, CampaignEffects, CampaignComparisons)
+"""The tables that a comparison makes, in the order of its frames."""

@@ -397,7 +397,7 @@ COMPASS_FILES: dict[str, Hostile] = {
         lines(record("a", None, score=0.3), record("b", None, status="RUN_ERROR")), attempts=2
     ),
     f"{COMPASS}/v0/score/run.json": Hostile(text({"missingScore": 0.2})),
-    f"{COMPASS}/root.json": Hostile(text(record("root")), decode("unknown_shape")),
+    f"{COMPASS}/alone.json": Hostile(text(record("alone")), decode("unknown_shape")),
 }
 
 HOSTILE = {**HARBOR_FILES, **FORGE_FILES, **COMPASS_FILES}

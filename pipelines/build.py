@@ -20,13 +20,16 @@ from assets.table_asset import IO_MANAGER
 from assets.tables import TABLES
 from assets.verification import assets as verification
 from assets.verification.contract import Verifications
-from pipelines import jobs
+from pipelines import freshness, jobs
 from pipelines.automation import AFTER_INPUTS, results_follow
 from pipelines.checks import checks
+from pipelines.ledger import Ledger
+from pipelines.logs import LOGGERS
+from pipelines.notify import failures_told
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
-from pipelines.sensors import campaigns_touched, rules_bumped
+from pipelines.sensors import campaigns_touched, late_artifacts, rules_bumped
 from pipelines.settings import Settings
 from pipelines.storage.artifact_store import ArtifactStore
 from pipelines.storage.io_manager import DeltaTables
@@ -81,13 +84,20 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
         with Spool() as opened:
             yield opened
 
-    @dg.io_manager(required_resource_keys={"tables"}, description="Reads and writes whole partitions of the tables.")
+    @dg.resource(required_resource_keys={"tables"}, description="What a step has to compute, and what it leaves alone.")
+    def ledger(context: dg.InitResourceContext) -> Ledger:
+        return Ledger(context.resources.tables, rule_sets)
+
+    @dg.io_manager(
+        required_resource_keys={"tables", "ledger"}, description="Reads and writes whole partitions of the tables."
+    )
     def io_manager(context: dg.InitResourceContext) -> DeltaTables:
-        return DeltaTables(context.resources.tables, TABLES.values(), rule_sets)
+        return DeltaTables(context.resources.tables, TABLES.values(), rule_sets, context.resources.ledger)
 
     return {
         "artifact_store": artifact_store(settings),
         "tables": tables,
+        "ledger": ledger,
         "spool": spool,
         "intake": intake(settings),
         "rule_sets": rule_sets,
@@ -111,11 +121,19 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
         for asset in dg.load_assets_from_modules(DOMAINS)
         if isinstance(asset, dg.AssetsDefinition)
     ]
+    specs = [spec for asset in assets for spec in asset.specs]
     return dg.Definitions(
         assets=assets,
-        asset_checks=checks(rule_sets),
-        jobs=[jobs.landing, jobs.results, jobs.campaigns],
-        schedules=[nightly(settings.look_back_days)],
-        sensors=[results_follow, rules_bumped(rule_sets), campaigns_touched(rule_sets)],
+        asset_checks=[*checks(rule_sets), freshness.check(rule_sets, specs)],
+        jobs=[jobs.landing, jobs.results, jobs.campaigns, freshness.job],
+        schedules=[nightly(settings.look_back_days), freshness.schedule],
+        sensors=[
+            results_follow,
+            rules_bumped(rule_sets, specs),
+            late_artifacts(settings.look_back_days, specs),
+            campaigns_touched(rule_sets),
+            *([failures_told(settings.webhook)] if settings.webhook else []),
+        ],
         resources={**resources(settings, rule_sets), **overrides},
+        loggers=LOGGERS,
     )

@@ -8,38 +8,42 @@ of that snapshot; any commit in between makes the writer read again, so that wri
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md
 """
 
-import hashlib
 import json
 import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 import polars as pl
-import tenacity
 from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
 from assets.contract import Contract, descriptions, partition_by, schema, table_name
+from pipelines.storage.actions import adds, held_files, removes
 from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
 from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is_transient
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
+from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, UNKNOWN, Provenance, Values, fold
+from pipelines.storage.retries import ATTEMPTS, retrying
+from pipelines.storage.snapshots import Snapshot, Snapshots
 
 COMMIT_ATTEMPTS = 60
-LOOK_ATTEMPTS = 3
-FINGERPRINT_DIGITS = 16
+LOOK_ATTEMPTS = 5  # calls of delta-rs, which tries most requests again itself
+HISTORY_STEPS = (64, 1024, None)  # commits that are read at once
 LONGEST_WAIT_SECONDS = 1.0
+PROPERTIES = {"delta.checkpointInterval": "10", "delta.enableExpiredLogCleanup": "false"}
+"""Opening stays cheap; no commit is forgotten before its notes are consolidated (`upkeep`)."""
+
 JITTER = random.SystemRandom()  # processes that start together must not wait alike
 SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
 
 
-class _ConflictError(Exception):
-    """The commit did not happen, as far as is known; a new snapshot tells."""
+class ConflictError(Exception):
+    """The commit did not happen, as far as is known; a new snapshot tells. Its cause is the store's failure, if any."""
 
 
 class Commit(NamedTuple):
@@ -52,19 +56,20 @@ class Commit(NamedTuple):
     removed: int  # files removed
 
 
-class Snapshot(NamedTuple):
-    """Rows as they stood at one moment."""
-
-    frame: pl.LazyFrame
-    fingerprint: str  # of the files that hold them: no other write of these partition keys has the same
-
-
 @dataclass(frozen=True)
 class Tables:
     """All tables below one root: a local folder or `s3://` prefix that holds one Delta directory per table name."""
 
     url: str
     options: StoreOptions = field(default_factory=StoreOptions)
+    _snapshots: Snapshots = field(default_factory=Snapshots, init=False, repr=False, compare=False)
+    _noted: dict[str, tuple[int, dict[Values, Provenance]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def __reduce__(self) -> tuple[type["Tables"], tuple[str, StoreOptions]]:
+        """Another process looks for itself."""
+        return Tables, (self.url, self.options)
 
     def __post_init__(self) -> None:
         if scheme(self.url) == "memory":
@@ -84,23 +89,69 @@ class Tables:
     def exists(self, contract: type[Contract]) -> bool:
         """Whether the table exists; a store that fails raises instead of saying no."""
         try:
-            self._open(contract)
+            self._newest(contract)
         except TableNotFoundError:
             return False
         return True
 
     def version(self, contract: type[Contract]) -> int:
         """The table's newest version."""
-        return self._open(contract).version()
+        return self._newest(contract).version
 
-    def notes(self, contract: type[Contract]) -> list[Mapping[str, Any]]:
-        """What the table's commits say of themselves, newest first; nothing where there is no table yet."""
+    def _newest(self, contract: type[Contract]) -> Snapshot:
+        return self._snapshots.newest(contract, lambda: self.opened(contract))
+
+    def notes(self, contract: type[Contract]) -> Iterator[Mapping[str, Any]]:
+        """What the table's commits say of themselves, newest first; nothing where there is no table yet.
+
+        The newest come first and are read first: whoever has seen enough reads no further. The last one is the one
+        that stands for every earlier commit, where there is one.
+        """
         try:
-            table = self._open(contract)
+            table = self.opened(contract)
         except TableNotFoundError:
-            return []
-        with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
-            return list[Mapping[str, Any]](table.history())
+            return
+        yield from self.notes_of(contract, table)
+
+    def notes_of(self, contract: type[Contract], table: DeltaTable) -> Iterator[Mapping[str, Any]]:
+        """As `notes`, of a snapshot; commits that came after it may be among them."""
+        told = 0
+        for limit in HISTORY_STEPS:
+            with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
+                # A commit that was listed may be gone when it is read: upkeep drops the oldest ones.
+                commits = retrying(LOOK_ATTEMPTS, FileNotFoundError)(table.history, limit)
+            for commit in commits[told:]:
+                yield commit
+                if CONSOLIDATED in commit:
+                    return
+            if limit is None or len(commits) < limit:
+                return
+            told = len(commits)
+
+    def provenance(self, contract: type[Contract]) -> Mapping[Values, Provenance]:
+        """What the newest commit of each partition says that its rows come from; nothing where there is no table yet.
+
+        Of a partition that another tool wrote nothing is known but that it is there. Rows that are scanned after this
+        are not older than it: a partition that changes in between looks older than it is, and is computed once more,
+        but never newer.
+        """
+        if not self.exists(contract):
+            return {}
+        version, name = self.version(contract), table_name(contract)
+        if self._noted.get(name, (None,))[0] != version:
+            there = dict.fromkeys(self.rows(contract), UNKNOWN)
+            self._noted[name] = (version, there | fold(self.notes(contract), partition_by(contract)))
+        return self._noted[name][1]
+
+    def rows(self, contract: type[Contract]) -> dict[Values, int]:
+        """The number of rows of each partition, as the table's log tells it: no file is read."""
+        try:
+            held = self._newest(contract).held
+        except TableNotFoundError:
+            return {}
+        columns = partition_by(contract)
+        counts = held.group_by(columns).agg(pl.col("rows").sum())
+        return {tuple(map(str, row[:-1])): row[-1] for row in counts.iter_rows()}
 
     def ensure(self, contracts: Iterable[type[Contract]]) -> None:
         """Create what is missing with the contract's full schema; add columns that a contract has gained.
@@ -118,12 +169,6 @@ class Tables:
     def scan(
         self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
     ) -> pl.LazyFrame:
-        """The rows of a snapshot; see `snapshot`."""
-        return self.snapshot(contract, keys, version).frame
-
-    def snapshot(
-        self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
-    ) -> Snapshot:
         """One snapshot of the table, of the given partition keys only, in exactly the contract's columns and types.
 
         Keys may name some of the partition columns only (all of them the same ones). The snapshot is taken now, not
@@ -134,17 +179,19 @@ class Tables:
             StoreConfigurationError: the table does not exist, or not in that version.
         """
         try:
-            table = self._open(contract, version)
+            newest = self._newest(contract)
+            if version in (None, newest.version):
+                held = newest.held
+            else:
+                held = held_files(self.opened(contract, version), contract)
         except TableNotFoundError:
             raise StoreConfigurationError(
                 f"{self.uri(contract)}: there is no such table yet; run the pipeline first"
             ) from None
-        held = _held(table, contract)
         if keys is not None:
             wanted = partition_keys(contract, keys, whole=False)
             held = held.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
-        frame = scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
-        return Snapshot(frame, hashlib.sha256("\n".join(held["path"]).encode()).hexdigest()[:FINGERPRINT_DIGITS])
+        return scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
 
     def replace(
         self,
@@ -169,31 +216,36 @@ class Tables:
         writer.check_schema(frame)
         table = self._ready(contract)
         files = writer.write(frame)
-        noted = {**(metadata or {}), "partition_keys": json.dumps(replaced.rows(named=True), default=str)}
+        noted = {**(metadata or {}), PARTITION_KEYS: json.dumps(replaced.rows(named=True), default=str)}
+        failures: list[BaseException] = []  # of the store, after which a commit may have happened or not
         for attempt in range(COMMIT_ATTEMPTS):
-            held = _held(table, contract).join(replaced, on=partition_by(contract), how="semi")
+            held = held_files(table, contract).join(replaced, on=partition_by(contract), how="semi")
             if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost
                 return _committed(table.version(), files, 0)
+            if len(failures) == ATTEMPTS:
+                raise explained(failures[-1], f"{self.uri(contract)}: cannot commit", self.options) from None
             try:
-                self._commit(table, contract, [*_adds(files), *_removes(held, contract)], noted)
-            except _ConflictError:
-                time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
-                table = self._open(contract)
+                self.commit(table, contract, [*adds(files), *removes(held, contract)], noted)
+            except ConflictError as conflict:
+                failures += [conflict.__cause__] if conflict.__cause__ else []
+                back_off(attempt)
+                table = self.opened(contract)
             else:
                 return _committed(table.version() + 1, files, held.height)
-        writer.discard()
+        if not failures:
+            writer.discard()
         raise StoreUnavailableError(
             f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
         )
 
-    def _commit(
+    def commit(
         self,
         table: DeltaTable,
         contract: type[Contract],
         actions: list[AddAction | RemoveAction],
         metadata: Mapping[str, str],
     ) -> None:
-        """Commit `actions` as the version after the snapshot `table`, or raise `_ConflictError` to be tried again.
+        """Commit `actions` as the version after the snapshot `table`, or raise `ConflictError` to be tried again.
 
         Files stay where they are when this fails otherwise: a commit whose answer was lost may have happened.
         """
@@ -206,15 +258,17 @@ class Tables:
                 commit_properties=CommitProperties(dict(metadata), max_commit_retries=SINGLE_ATTEMPT),
             )
         except STORAGE_ERRORS as error:
-            if isinstance(error, CommitFailedError) or is_transient(error):
-                raise _ConflictError from None
+            if isinstance(error, CommitFailedError):
+                raise ConflictError from None
+            if is_transient(error):
+                raise ConflictError from error
             raise explained(error, f"{self.uri(contract)}: cannot commit", self.options) from None
 
     def _ready(self, contract: type[Contract]) -> DeltaTable:
         """The table as its contract wants it, created or migrated where need be; races are settled by looking again."""
         for _ in range(COMMIT_ATTEMPTS):
             try:
-                table = self._open(contract)
+                table = self.opened(contract)
             except TableNotFoundError:
                 self._create(contract)
                 continue
@@ -226,8 +280,10 @@ class Tables:
             )
             with explaining(f"{self.uri(contract)}: cannot add columns", self.options):
                 try:
-                    table.alter.add_columns(
-                        [f for f in _delta_schema(contract).fields if f.name in gained], commit_properties=note
+                    retrying(LOOK_ATTEMPTS)(
+                        table.alter.add_columns,
+                        [f for f in _delta_schema(contract).fields if f.name in gained],
+                        commit_properties=note,
                     )
                 except CommitFailedError:
                     continue
@@ -236,70 +292,44 @@ class Tables:
     def _create(self, contract: type[Contract]) -> None:
         with explaining(f"{self.uri(contract)}: cannot create the table", self.options):
             try:
-                DeltaTable.create(
+                retrying(LOOK_ATTEMPTS)(
+                    DeltaTable.create,
                     self.uri(contract),
                     schema=_delta_schema(contract),
                     mode="error",
                     partition_by=list(partition_by(contract)),
                     name=table_name(contract),
                     description=(contract.__doc__ or "").strip(),
-                    configuration={"delta.dataSkippingStatsColumns": ",".join(_indexed_columns(contract))},
+                    configuration={
+                        **PROPERTIES,
+                        "delta.dataSkippingStatsColumns": ",".join(_indexed_columns(contract)),
+                    },
                     storage_options=self.options.delta,
                     commit_properties=CommitProperties(max_commit_retries=SINGLE_ATTEMPT),
                 )
             except DeltaError as error:
                 if not (isinstance(error, CommitFailedError) or "already exists" in str(error)):
-                    raise  # else another process was first
+                    raise  # else another process was first, or an earlier try whose answer was lost
 
-    def _open(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
+    def opened(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
         """The table's snapshot. Only `TableNotFoundError` means that it is missing; every other failure is one."""
-        looking = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_transient),
-            stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
-            reraise=True,
-        )
         try:
-            return looking(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
+            return retrying(LOOK_ATTEMPTS)(
+                DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta
+            )
         except TableNotFoundError:
             raise
         except STORAGE_ERRORS as error:
             raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
 
 
+def back_off(attempt: int) -> None:
+    """Wait before a commit is tried again; longer each time, and never two writers alike."""
+    time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
+
+
 def _committed(version: int, files: Sequence[DataFile], removed: int) -> Commit:
     return Commit(version, sum(f.rows for f in files), sum(f.size_bytes for f in files), len(files), removed)
-
-
-def _held(table: DeltaTable, contract: type[Contract]) -> pl.DataFrame:
-    """The files of a snapshot: path, size_bytes and the partition columns, ordered by partition value and path."""
-    declared, columns = schema(contract), partition_by(contract)
-    actions = pl.DataFrame(table.get_add_actions())
-    if actions.is_empty():
-        return pl.DataFrame(schema={"path": pl.String, "size_bytes": pl.Int64} | {c: declared[c] for c in columns})
-    # The paths of the log are percent-encoded once more; a remove that does not undo this removes nothing.
-    paths = pl.col("path").map_elements(unquote, return_dtype=pl.String)
-    values = [pl.col("partition").struct.field(column).cast(declared[column]) for column in columns]
-    return actions.select(paths, "size_bytes", *values).sort(*columns, "path")
-
-
-def _adds(files: Iterable[DataFile]) -> list[AddAction]:
-    now = time.time_ns() // 1_000_000
-    return [AddAction(f.path, f.size_bytes, f.values, now, data_change=True, stats=f.stats) for f in files]
-
-
-def _removes(held: pl.DataFrame, contract: type[Contract]) -> list[RemoveAction]:
-    now = time.time_ns() // 1_000_000
-    return [
-        RemoveAction(
-            row["path"],
-            data_change=True,
-            deletion_timestamp=now,
-            size=row["size_bytes"],
-            partition_values={column: str(row[column]) for column in partition_by(contract)},
-        )
-        for row in held.iter_rows(named=True)
-    ]
 
 
 def _delta_schema(contract: type[Contract]) -> Schema:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.main import VERBS, explain
+from pipelines.cli.errors import explain
+from pipelines.cli.main import VERBS
 from pipelines.settings import SettingsError
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
 from tests.pipelines.cli.processes import ROOT, command, environment, process
@@ -104,6 +105,14 @@ def test_the_status_follows_from_the_cause(error: Exception, status: int) -> Non
     wrapped.__cause__ = error
     assert explain(error) == explain(wrapped) == ("x", status)
     assert explain(KeyError("k"))[1] == 1
+
+
+def test_a_scan_that_fails_while_it_is_collected_is_one_clear_line() -> None:
+    wrapped = RuntimeError("wrapped")
+    wrapped.__cause__ = OSError("object-store error: Generic S3 error: after 8 retries 500 <Code>InternalError</Code>")
+    told = "the tables: cannot read: the store failed; try again later (it answered InternalError)"
+    assert explain(wrapped) == (told, 1)
+    assert explain(OSError("Generic S3 error: 403 <Code>AccessDenied</Code>"))[1] == 2
 
 
 @pytest.mark.parametrize("place", [["--debug", "rules", "show", "v99"], ["rules", "show", "v99", "--debug"]])

@@ -11,10 +11,8 @@ from typing import ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-import tenacity
 
-from pipelines.storage import artifact_store as store_module
-from pipelines.storage import s3_objects
+from pipelines.storage import retries
 from pipelines.storage.artifact_store import ArtifactStore, Fetched
 from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
 from pipelines.storage.options import StoreOptions, store_options
@@ -111,8 +109,7 @@ class Server(ThreadingHTTPServer):
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     # The waits between tries are what a person would not want to wait for here.
-    monkeypatch.setattr(s3_objects.tenacity, "wait_random_exponential", lambda **_: tenacity.wait_none())
-    monkeypatch.setattr(store_module.tenacity, "wait_random_exponential", lambda **_: tenacity.wait_none())
+    monkeypatch.setattr(retries, "LONGEST_WAIT_SECONDS", 0)
     return Script()
 
 
@@ -134,7 +131,7 @@ def store(script: Script, options: StoreOptions) -> ArtifactStore:
 
 
 @pytest.mark.parametrize(
-    "fault", ["500/InternalError", "503/SlowDown", "503/ServiceUnavailable", "reset", "cut", "short"]
+    "fault", ["500/InternalError", "503/SlowDown", "503/ServerBusy", "429/TooManyRequests", "reset", "cut", "short"]
 )
 def test_a_transient_failure_of_an_object_is_tried_again(store: ArtifactStore, script: Script, fault: str) -> None:
     found = store.list_objects()
@@ -147,7 +144,7 @@ def test_a_transient_failure_of_an_object_is_tried_again(store: ArtifactStore, s
     assert sorted(script.requests) == sorted([*script.objects, *["worldseq/c.json"] * 3])
 
 
-@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "reset", "cut", "short"])
+@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "429/TooManyRequests", "reset", "cut", "short"])
 def test_a_transient_failure_that_lasts_stops_in_one_line(store: ArtifactStore, script: Script, fault: str) -> None:
     found = store.list_objects()
     script.faults["worldseq/c.json"] += [fault] * LASTING
@@ -194,7 +191,7 @@ def test_what_concerns_the_whole_store_stops_at_once(store: ArtifactStore, scrip
     assert script.requests.count("worldseq/c.json") == 1
 
 
-@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "reset"])
+@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "429/TooManyRequests", "reset"])
 def test_a_listing_is_tried_again_and_never_empty(store: ArtifactStore, script: Script, fault: str) -> None:
     script.faults["list"] += [fault] * 2
     assert len(store.list_objects()) == 5

@@ -16,7 +16,7 @@ from deltalake.exceptions import CommitFailedError
 from polars.testing import assert_frame_equal
 
 from assets.contract import Contract, ContractError, column, empty, schema
-from pipelines.storage import partition_files, tables
+from pipelines.storage import partition_files, retries, tables
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
@@ -380,7 +380,7 @@ def test_a_lasting_failure_of_the_first_look_changes_nothing(store: Tables, monk
         raise OSError("Generic S3 error: error sending request: connection reset")
 
     monkeypatch.setattr(tables, "DeltaTable", look)
-    monkeypatch.setattr(tables, "LONGEST_WAIT_SECONDS", 0)
+    monkeypatch.setattr(retries, "LONGEST_WAIT_SECONDS", 0)
     for attempt in (
         lambda: store.replace(Attempts, rows(Attempts, day(), ["b"]), [day()]),
         lambda: store.ensure([Attempts]),
@@ -398,7 +398,7 @@ def test_a_conflicting_commit_in_between_is_seen_and_not_widened(
 ) -> None:
     """Between the write of the files and the commit, another writer fills the same key and one more."""
     store.ensure([Attempts])
-    commit, raced = Tables._commit, []
+    commit, raced = Tables.commit, []
 
     def racing(self: Tables, *args: object) -> None:
         if not raced:
@@ -407,7 +407,7 @@ def test_a_conflicting_commit_in_between_is_seen_and_not_widened(
             store.replace(Attempts, other, [day(), day(NEXT_DAY)])
         commit(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Tables, "_commit", racing)
+    monkeypatch.setattr(Tables, "commit", racing)
     result = store.replace(Attempts, rows(Attempts, day(), ["mine"]), [day()])
 
     assert (result.version, result.removed) == (2, 1)
@@ -425,6 +425,24 @@ def test_a_commit_whose_answer_was_lost_is_not_repeated(store: Tables, monkeypat
     commit = store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
 
     assert commit.version == store.version(Attempts) == 1
+    assert read(store, Attempts)["attempt_id"].to_list() == ["a"]
+
+
+def test_what_a_commit_without_an_answer_may_have_published_stays(
+    store: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = DeltaTable.create_write_transaction
+
+    def committed_but_lost(self: DeltaTable, *args: object, **kwargs: object) -> None:
+        write(self, *args, **kwargs)  # type: ignore[arg-type]
+        raise OSError("Generic S3 error: operation timed out")
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", committed_but_lost)
+    store.ensure([Attempts])
+    monkeypatch.setattr(tables, "COMMIT_ATTEMPTS", 1)
+    with pytest.raises(StoreUnavailableError):
+        store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
+
     assert read(store, Attempts)["attempt_id"].to_list() == ["a"]
 
 
@@ -447,7 +465,7 @@ KILLED = """
 import os, signal, sys
 from tests.pipelines.storage.storage_contracts import Attempts, day, rows
 from pipelines.storage.tables import Tables
-Tables._commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Tables.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 Tables(sys.argv[1]).replace(Attempts, rows(Attempts, day(), ["dead"]), [day()])
 """
 

@@ -6,8 +6,6 @@ No object storage is read: a day is decoded again from `raw_artifacts` alone.
 """
 
 import datetime as dt
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -19,6 +17,7 @@ from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observation
 from assets.attempts.precedence import Resolution, enclosed, resolve
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, empty, schema, table_name, to_contract
+from assets.fingerprint import fingerprint
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
 from assets.landing.layout import NO_PARTITION
@@ -30,9 +29,9 @@ from assets.sources.registry import SOURCES, Source
 FETCH_DETAIL = ("fetch_detail", "sha256")
 
 DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._fields[2:])
+OBJECT = (pl.col("uri"), pl.col("last_modified").dt.epoch("us"), pl.col("sha256"))
 RUN = ["source", "landed_on", "run_id"]
 
-FINGERPRINT_DIGITS = 16
 NOTHING = "nothing"
 
 NUMBERS_PER_BATCH = 2**32
@@ -84,13 +83,13 @@ def current(tables: TableStore, days: Sequence[dt.date], version: int | None = N
 
 
 def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) -> dict[dt.date, str]:
-    """What each of these days would be decoded from: a digest of the uri and content of every current object.
+    """What each of these days would be decoded from: a digest of uri, age and content of every current object.
 
-    The companions of its sources and the limits belong to it; no content is read. Of a day without objects it is
-    `NOTHING`.
+    Age, since of two documents the younger may win. The companions of its sources and the limits belong to it; no
+    content is read. Of a day without objects it is `NOTHING`.
     """
     rows = current(tables, days)
-    companions = companions_of(tables, rows["source"].unique()).select("source", "sha256").collect(engine="streaming")
+    companions = companions_of(tables, rows["source"].unique()).select("source", *OBJECT).collect(engine="streaming")
     found = {}
     for day in days:
         objects = rows.filter(pl.col("landed_on") == day)
@@ -98,10 +97,9 @@ def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) ->
             found[day] = NOTHING
             continue
         accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
-        beside = companions.filter(pl.col("source").is_in(accompanied))["sha256"].sort().to_list()
-        held = objects.sort("uri").select("uri", "sha256", "fetch_reason").rows()
-        told = json.dumps([beside, held, list(limits)])
-        found[day] = hashlib.sha256(told.encode()).hexdigest()[:FINGERPRINT_DIGITS]
+        beside = companions.filter(pl.col("source").is_in(accompanied)).select("uri", "last_modified", "sha256")
+        held = objects.sort("uri").select(*OBJECT, "fetch_reason").rows()
+        found[day] = fingerprint([beside.sort(pl.all()).rows(), held, list(limits)])
     return found
 
 
@@ -275,7 +273,9 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
         elif contract is BenchmarkRuns:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
-            frame = frame.drop("duplicates").join(_duplicates(spool, winners), on=RUN, how="left")
+            frame = frame.drop("duplicates").join(
+                _duplicates(spool, winners), left_on="document", right_on="run", how="left"
+            )
             frame = frame.with_columns(pl.col("duplicates").fill_null(0))
         elif not unanimous:
             frame = frame.join(winners.lazy(), on="document", how="semi")
@@ -292,9 +292,22 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
 
 
 def _duplicates(spool: Spool, winners: pl.DataFrame) -> pl.LazyFrame:
-    """`RUN` and `duplicates`: how many of a run's attempts are copies of ones that are counted elsewhere."""
-    lost = _scan(spool, Observations).join(winners.lazy(), on="document", how="anti")
-    return lost.group_by(RUN).agg(duplicates=pl.len().cast(pl.Int64))
+    """`run`, the document of a run's file, and `duplicates`: attempts below it that copy ones counted elsewhere.
+
+    Below it only: a store that was moved has every run twice, and each file speaks of what stands beside it.
+    """
+    directory = pl.col("uri").str.extract(r"\A((?s:.)*/)")
+    runs = _scan(spool, BenchmarkRuns).select(*RUN, run="document", directory=directory)
+    found = _scan(spool, Observations).select(*RUN, "document", "uri", "attempt_id")
+    won = found.join(winners.lazy(), on="document", how="semi").select(*RUN, "attempt_id", won=pl.lit(value=True))
+    counted = pl.col("attempt_id").filter(pl.col("won").is_not_null()).n_unique()
+    return (
+        runs.join(found, on=RUN)
+        .filter(pl.col("uri").str.starts_with(pl.col("directory")))
+        .join(won.unique(), on=[*RUN, "attempt_id"], how="left")
+        .group_by("run")
+        .agg(duplicates=pl.len().cast(pl.Int64) - counted.cast(pl.Int64))
+    )
 
 
 def _scan(spool: Spool, contract: type[Contract]) -> pl.LazyFrame:

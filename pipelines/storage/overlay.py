@@ -3,13 +3,13 @@
 Here: one store laid over another. Not here: what is computed on it (`plan`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from assets.contract import Contract, empty, partition_by, schema
-from pipelines.storage.partition_files import PartitionKey
+from pipelines.storage.partition_files import Frame, PartitionKey
 from pipelines.storage.provenance import Provenance, Values
 from pipelines.storage.tables import Commit, Tables
 
@@ -20,6 +20,10 @@ class Overlay(Tables):
 
     below: Tables = field(kw_only=True)
     scratch: Tables = field(kw_only=True)
+
+    def __reduce__(self) -> tuple[Callable[..., Tables], tuple[object, ...]]:
+        """In another process it is no less laid over the tables: nothing is written to those."""
+        return overlay, (self.below, self.scratch.url)
 
     def exists(self, contract: type[Contract]) -> bool:
         """Whether the table exists in either."""
@@ -51,7 +55,7 @@ class Overlay(Tables):
     def replace(
         self,
         contract: type[Contract],
-        frame: pl.LazyFrame | pl.DataFrame,
+        frame: Frame | Iterable[Frame],
         keys: Sequence[PartitionKey],
         metadata: Mapping[str, str] | None = None,
     ) -> Commit:

@@ -4,12 +4,11 @@ Here: one note per partition, and folding the notes of a table's commits into th
 writing commits (`tables`), and deciding by them what has to be computed again (`ledger`, `pipelines.staleness`).
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-FINGERPRINT_DIGITS = 16
+from assets.fingerprint import fingerprint
 
 PARTITION_KEYS = "partition_keys"
 INPUT_FINGERPRINT = "input_fingerprint"  # a JSON list, one per key
@@ -24,13 +23,14 @@ Values = tuple[str, ...]
 
 
 class Provenance(NamedTuple):
-    """What the rows of one partition were computed from, and by which run."""
+    """What the rows of one partition were computed from, by which run, and when."""
 
     code_version: str
     rule_set: str  # digest; empty where no rules apply
     inputs: str  # fingerprint of everything that was read; empty where the commit did not note it
     status: str = ""  # of the rule set at that time
     run_id: str = ""
+    at: int = 0  # when it was committed, in milliseconds since 1970; 0 where that is not known
 
     @property
     def origin(self) -> tuple[str, str, str]:
@@ -39,12 +39,6 @@ class Provenance(NamedTuple):
 
 
 UNKNOWN = Provenance("", "", "")
-
-
-def fingerprint(parts: Iterable[object]) -> str:
-    """A short digest of the parts in their order."""
-    content = json.dumps(list(parts), ensure_ascii=False, default=str, separators=(",", ":"))
-    return hashlib.sha256(content.encode()).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def of_inputs(given: Mapping[str, Provenance | None]) -> str:
@@ -77,8 +71,7 @@ def consolidated(found: Mapping[Values, Provenance]) -> dict[str, str]:
 
 def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tuple[Values, Provenance]]:
     keys = json.loads(commit.get(PARTITION_KEYS, "[]"))
-    inputs = json.loads(commit.get(INPUT_FINGERPRINT, "[]")) or [""] * len(keys)
-    for key, given in zip(keys, inputs, strict=True):
+    for key, given in zip(keys, _inputs(commit, len(keys)), strict=True):
         values = tuple(str(key[column]) for column in columns)
         rules = key.get("rules")
         yield (
@@ -89,5 +82,12 @@ def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tu
                 given,
                 commit.get(f"{RULE_SET_STATUS}{rules}", ""),
                 commit.get(RUN_ID, ""),
+                commit.get("timestamp", 0),
             ),
         )
+
+
+def _inputs(commit: Mapping[str, Any], keys: int) -> list[str]:
+    """The fingerprint of each key; none is known where the note is missing, or of an earlier form: not one per key."""
+    told = json.loads(commit.get(INPUT_FINGERPRINT, "[]"))
+    return told if isinstance(told, list) and len(told) == keys else [""] * keys

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from deltalake import DeltaTable
 
+from assets.attempts.assets import CODE_VERSION
 from assets.rulesets.loader import load_all
 from pipelines.run import run
 from pipelines.settings import Settings
@@ -62,6 +63,22 @@ def test_added_changed_and_removed_are_fetched_or_flagged_and_nothing_else(where
         ("new.json", 1, False),
     ]
     assert ran(where).vanished == 0
+
+
+def test_of_two_documents_the_one_that_was_touched_last_wins(tmp_path: Path) -> None:
+    folder, where = tmp_path / "artifacts" / "worldseq" / DAY, settings(tmp_path)
+    usages = {"a": None, "b": {"playerCalls": 3}}
+    write(tmp_path, {f"worldseq/{DAY}/{name}.json": text(full("x", usage=usage)) for name, usage in usages.items()})
+    for at, name in enumerate("ab", start=1_700_000_000):
+        os.utime(folder / f"{name}.json", (at, at))
+    ran(where)
+    assert [uri.rpartition("/")[2] for uri in rows(where, "attempts")["uri"]] == ["b.json"]
+    os.utime(folder / "a.json", (at + 1, at + 1))
+    ran(where)
+    afresh = dataclasses.replace(where, tables=str(tmp_path / "afresh"))
+    ran(afresh)
+    assert differing(everything(where), everything(afresh)) == ["raw_artifacts"]  # which keeps what was there before
+    assert [uri.rpartition("/")[2] for uri in rows(where, "attempts")["uri"]] == ["a.json"]
 
 
 def test_a_day_that_vanished_as_a_whole_is_flagged(where: Settings, tmp_path: Path) -> None:
@@ -141,7 +158,7 @@ def noted(where: Settings, table: str) -> dict[str, str]:
 
 def test_a_commit_says_what_it_was_made_of(where: Settings, tmp_path: Path) -> None:
     first = noted(where, "attempts")
-    assert first["code_version"] == "1"
+    assert first["code_version"] == CODE_VERSION
     assert first["run_id"] != "None"
     assert len(json.loads(first["input_fingerprint"])) == len(json.loads(first["partition_keys"])) == 1
     assert noted(where, "verifications")["rule_set_digest/v1"] == load_all()["v1"].digest

@@ -23,6 +23,7 @@ from pipelines import findings
 from pipelines.jobs import PARTITION, RANGE_END, RANGE_START
 from pipelines.partitions import RULES, campaigns_by_rules, days, days_by_rules
 from pipelines.storage.io_manager import table_key
+from pipelines.storage.provenance import values_of
 from pipelines.volume import WINDOW_DAYS
 
 EXAMPLES = 10
@@ -195,8 +196,7 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
 
 def _written_by(context: dg.AssetCheckExecutionContext, tables: TableStore, check: Check, key: str) -> bool:
     """Whether the run that asks wrote the partition."""
-    values = tuple(str(table_key(key)[column]) for column in partition_by(check.contract))
-    noted = tables.provenance(check.contract).get(values)
+    noted = tables.provenance(check.contract).get(values_of(table_key(key), partition_by(check.contract)))
     return noted is not None and noted.run_id == context.run.run_id
 
 

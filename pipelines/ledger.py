@@ -9,6 +9,7 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 import dagster as dg
@@ -90,11 +91,10 @@ class Ledger:
             due.inputs.append(would.inputs)
             days[rules.id].append(day_of(day))
         self._due[made.table] = due._replace(fresh=fresh, without_inputs=without)
-        sizes = sizes_of_days(self.tables)
         self._scopes[made.table] = [
             Scope(rules, sorted(together))
             for rules in select(self.rule_sets, sorted(days))
-            for together in chunks(days[rules.id], sizes, ROWS_AT_ONCE)
+            for together in chunks(days[rules.id], self._sizes, ROWS_AT_ONCE)
         ]
         return self._scopes[made.table]
 
@@ -122,6 +122,11 @@ class Ledger:
         keys: list[PartitionKey] = [{"campaign_key": campaign, "rules": rules} for campaign, rules in inputs]
         for contract in contracts:
             self._due[table_name(contract)] = Due(keys, list(inputs.values()), 0, 0)
+
+    @cached_property
+    def _sizes(self) -> Mapping[dt.date, int]:
+        """Rows of the attempts layer per day; no step of a results run changes them."""
+        return sizes_of_days(self.tables)
 
     def _noted(self, table: str, values: Values) -> Provenance | None:
         if table not in self._given:

@@ -18,7 +18,6 @@ from assets.landing.land import Progress
 from assets.reconciliation.change_summary import Counts, Summary, summary
 from assets.reconciliation.contract import RuleChanges
 from assets.rulesets.loader import RuleSet, RuleSetError, load_all, select
-from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines import jobs, staleness
 from pipelines.build import table_store
@@ -75,7 +74,6 @@ def plan(
         raise RuleSetError(f"rule set {rules} names no predecessor: there is nothing to compare it with")
     with tempfile.TemporaryDirectory(prefix="scorehouse-plan-") as folder, dg.DagsterInstance.ephemeral() as instance:
         tables = overlay(table_store(settings), folder)
-        tables.ensure(TABLES.values())
         found = RulePlan(rules, wanted.predecessor, within(staleness.decoded_days(tables)))
         both = [wanted.predecessor, wanted.id]
         with session(settings, both, progress, instance, tables=tables, reports=NoReports()) as (begun, _):

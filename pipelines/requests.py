@@ -6,11 +6,13 @@ whose run failed, it would never ask again.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import dagster as dg
 
 from pipelines.jobs import PARTITION
+
+Key = TypeVar("Key", bound=str)
 
 STATE = "scorehouse/state"
 """Run tag: the state that a run was asked for."""
@@ -67,6 +69,20 @@ def under_way(instance: dg.DagsterInstance) -> bool:
     ended = {dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
     statuses = [status for status in dg.DagsterRunStatus if status not in ended]
     return bool(instance.get_runs(dg.RunsFilter(statuses=statuses), limit=1))
+
+
+def requested(context: dg.SensorEvaluationContext, job: str, states: Mapping[Key, str]) -> list[dg.RunRequest]:
+    """The runs that a sensor asks for now; what it decides about each partition is logged.
+
+    Args:
+        context: the tick.
+        job: whose runs they are.
+        states: partition key -> the state that it is to be brought to.
+    """
+    keys = {str(key): key for key in states}
+    decision = decide({text: states[key] for text, key in keys.items()}, runs_before(context.instance, job, list(keys)))
+    context.log.info(told(decision))
+    return [dg.RunRequest(partition_key=keys[text], tags={STATE: states[keys[text]]}) for text in decision.ask]
 
 
 def told(decision: Decision) -> str:

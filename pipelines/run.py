@@ -26,6 +26,7 @@ from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.rulesets.loader import RuleSet, active, after_predecessors, load_all, select
 from assets.sources.registry import patterns
+from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines import jobs, staleness
 from pipelines.build import artifact_store, build_definitions, intake, table_store
@@ -59,11 +60,15 @@ class Session:
     force: bool = False
     bridge: dt.timedelta = jobs.BRIDGE
     summary: RunSummary = field(default_factory=RunSummary)
+    _tables_made: bool = False
 
     def materialize(self, job: str, tags: Mapping[str, str], only: Sequence[str] | None = None) -> None:
         """Run a job over the partitions that `tags` name, or some of its tables only."""
         if self.progress:
             self.progress(job, 0, None)
+        if not self._tables_made:  # once for all jobs of the session, and not where there is nothing to do
+            self.tables.ensure(TABLES.values())
+            self._tables_made = True
         try:
             result = self.definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
@@ -108,9 +113,14 @@ class Session:
                     self.materialize("results", jobs.day_range_of_rules(first, last, rules.id))
 
     @cached_property
+    def specs(self) -> list[dg.AssetSpec]:
+        """The assets, as they declare themselves."""
+        return list(self.definitions.resolve_all_asset_specs())
+
+    @cached_property
     def recipes(self) -> list[staleness.Recipe]:
         """How the tables of the results layer come about."""
-        return staleness.recipes(self.definitions.resolve_all_asset_specs())
+        return staleness.recipes(self.specs)
 
     def plan(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> staleness.Plan:
         """What `score` would compute."""
@@ -158,7 +168,8 @@ def session(
     tables = given if isinstance(given, Tables) else table_store(settings)
     refuse_changed(rule_sets, tables.notes(Verifications))
     release(tables, rule_sets)
-    definitions = build_definitions(settings, **overrides)
+    # The jobs share these tables, and what was read of their logs, instead of reading it once for each job.
+    definitions = build_definitions(settings, **{**overrides, "tables": tables})
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
         begun = Session(definitions, opened, tables, progress, force)
@@ -203,8 +214,7 @@ def run(
         if days:
             begun.land(days)
             inputs = fingerprints(begun.tables, days, taken.limits)
-            specs = begun.definitions.resolve_all_asset_specs()
-            begun.decode(staleness.undecoded(begun.tables, specs, LAYER, inputs))
+            begun.decode(staleness.undecoded(begun.tables, begun.specs, LAYER, inputs))
             begun.score(days, wanted)
             begun.compare_stale(wanted)
             begun.summary.describe(begun.tables)

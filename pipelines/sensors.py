@@ -24,7 +24,7 @@ from pipelines.late import look
 from pipelines.partitions import campaign_and_rules, day_and_rules
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as partitions
-from pipelines.requests import STATE, decide, runs_before, told, under_way
+from pipelines.requests import requested, under_way
 from pipelines.schedules import window
 from pipelines.storage.tables import Tables
 
@@ -47,15 +47,8 @@ def rules_bumped(rule_sets: Mapping[str, RuleSet], specs: Sequence[dg.AssetSpec]
         new = [id_ for id_ in wanted if id_ not in known]
         # What has ended, or has no file, would be scored with every day that lands, or fail it.
         ended = [id_ for id_ in known if id_ not in rule_sets or rule_sets[id_].status == "retired"]
-        plan = staleness.stale(
-            tables,
-            staleness.recipes(specs),
-            [rule_sets[id_] for id_ in wanted],
-            staleness.decoded_days(tables),
-            every=False,
-        )
         return dg.SensorResult(
-            skip_reason=offered(wanted, plan),
+            skip_reason=offered(wanted, _under_active(tables, rule_sets, specs)),
             dynamic_partitions_requests=[
                 *([partitions.build_add_request(new)] if new else []),
                 *([partitions.build_delete_request(ended)] if ended else []),
@@ -63,6 +56,12 @@ def rules_bumped(rule_sets: Mapping[str, RuleSet], specs: Sequence[dg.AssetSpec]
         )
 
     return sensor
+
+
+def _under_active(tables: Tables, rule_sets: Mapping[str, RuleSet], specs: Sequence[dg.AssetSpec]) -> staleness.Plan:
+    """What of all that is decoded is stale under the active rule sets."""
+    wanted = [rule_sets[id_] for id_ in active(rule_sets)]
+    return staleness.stale(tables, staleness.recipes(specs), wanted, staleness.decoded_days(tables), every=False)
 
 
 def offered(rules: Sequence[str], plan: staleness.Plan) -> str:
@@ -96,22 +95,11 @@ def campaigns_touched(rule_sets: Mapping[str, RuleSet]) -> dg.SensorDefinition:
         found = list(stale(tables, [rule_sets[id_] for id_ in active(rule_sets)]))
         if not found:
             return dg.SkipReason("every comparison is of what is stored now")
-        states = {str(campaign_and_rules(one.campaign_key, one.rules)): one for one in found}
-        decision = decide(
-            {key: one.digest for key, one in states.items()},
-            runs_before(context.instance, jobs.campaigns.name, list(states)),
-        )
-        context.log.info(told(decision))
+        states = {campaign_and_rules(one.campaign_key, one.rules): one.digest for one in found}
         known = context.instance.get_dynamic_partitions(str(campaign_partitions.name))
         new = sorted({one.campaign_key for one in found} - set(known))
         return dg.SensorResult(
-            run_requests=[
-                dg.RunRequest(
-                    partition_key=campaign_and_rules(states[key].campaign_key, states[key].rules),
-                    tags={STATE: states[key].digest},
-                )
-                for key in decision.ask
-            ],
+            run_requests=requested(context, jobs.campaigns.name, states),
             dynamic_partitions_requests=[campaign_partitions.build_add_request(new)] if new else [],
         )
 
@@ -139,25 +127,14 @@ def results_behind(
     ) -> dg.SensorResult | dg.SkipReason:
         if under_way(context.instance):
             return dg.SkipReason("runs are under way")
-        wanted = [rule_sets[id_] for id_ in active(rule_sets)]
-        plan = staleness.stale(tables, staleness.recipes(specs), wanted, staleness.decoded_days(tables), every=False)
+        plan = _under_active(tables, rule_sets, specs)
         since, _ = window(intake.clock(), look_back_days)
         found = decide_behind(behind(plan.stale, tables.provenance(Verifications), since), context.cursor or "")
         context.update_cursor(found.cursor)
         states = {day_and_rules(one.day.isoformat(), one.rules): one.inputs for one in found.score[:SCORED_AT_ONCE]}
         if not states:
             return dg.SkipReason("nothing stayed behind since the last look")
-        keys = {str(key): key for key in states}
-        decision = decide(
-            {str(key): inputs for key, inputs in states.items()},
-            runs_before(context.instance, jobs.results.name, list(keys)),
-        )
-        context.log.info(told(decision))
-        return dg.SensorResult(
-            run_requests=[
-                dg.RunRequest(partition_key=keys[key], tags={STATE: states[keys[key]]}) for key in decision.ask
-            ]
-        )
+        return dg.SensorResult(run_requests=requested(context, jobs.results.name, states))
 
     return sensor
 
@@ -186,10 +163,6 @@ def late_artifacts(look_back_days: int, specs: Sequence[dg.AssetSpec]) -> dg.Sen
         context.update_cursor(late.cursor)
         if not late.land:
             return dg.SkipReason(f"{days[0]} to {days[-1]} are stored as they are listed")
-        decision = decide(late.land, runs_before(context.instance, jobs.landing.name, list(late.land)))
-        context.log.info(told(decision))
-        return dg.SensorResult(
-            run_requests=[dg.RunRequest(partition_key=day, tags={STATE: late.land[day]}) for day in decision.ask]
-        )
+        return dg.SensorResult(run_requests=requested(context, jobs.landing.name, late.land))
 
     return sensor

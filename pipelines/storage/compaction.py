@@ -17,7 +17,7 @@ from pipelines.storage.actions import adds, held_files, removes
 from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.failures import explaining
 from pipelines.storage.partition_files import WRITERS, DataFile, file_name, number_of, scan_files, write_file
-from pipelines.storage.tables import COMMIT_ATTEMPTS, ConflictError, Tables, back_off
+from pipelines.storage.tables import COMMIT_ATTEMPTS, ConflictError, Tables, back_off, too_many_conflicts
 
 FILE_BYTES = 16 * 2**20  # about what a writer's memory makes of one partition
 FILE_ROWS = 500_000  # bounds the memory of what compresses well
@@ -119,7 +119,7 @@ def _exchange(tables: Tables, contract: type[Contract], made: Sequence[Exchange]
             back_off(attempt)
         else:
             return
-    raise StoreUnavailableError(f"{tables.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again")
+    raise too_many_conflicts(tables.uri(contract))
 
 
 def _actions(contract: type[Contract], made: Iterable[Exchange]) -> Iterator[AddAction | RemoveAction]:

@@ -41,6 +41,11 @@ class Provenance(NamedTuple):
 UNKNOWN = Provenance("", "", "")
 
 
+def values_of(key: Mapping[str, object], columns: Sequence[str]) -> Values:
+    """A partition key of a table as text, in the order of its partition columns."""
+    return tuple(str(key[column]) for column in columns)
+
+
 def of_inputs(given: Mapping[str, Provenance | None]) -> str:
     """The fingerprint of what a partition is computed from: the origin of each input, by name."""
     return fingerprint((name, found and found.origin) for name, found in sorted(given.items()))
@@ -72,10 +77,9 @@ def consolidated(found: Mapping[Values, Provenance]) -> dict[str, str]:
 def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tuple[Values, Provenance]]:
     keys = json.loads(commit.get(PARTITION_KEYS, "[]"))
     for key, given in zip(keys, _inputs(commit, len(keys)), strict=True):
-        values = tuple(str(key[column]) for column in columns)
         rules = key.get("rules")
         yield (
-            values,
+            values_of(key, columns),
             Provenance(
                 commit.get(CODE_VERSION, ""),
                 commit.get(f"{RULE_SET_DIGEST}{rules}", ""),

@@ -135,23 +135,21 @@ class Tables:
         are not older than it: a partition that changes in between looks older than it is, and is computed once more,
         but never newer.
         """
-        if not self.exists(contract):
+        try:
+            newest, name = self._newest(contract), table_name(contract)
+        except TableNotFoundError:
             return {}
-        version, name = self.version(contract), table_name(contract)
-        if self._noted.get(name, (None,))[0] != version:
-            there = dict.fromkeys(self.rows(contract), UNKNOWN)
-            self._noted[name] = (version, there | fold(self.notes(contract), partition_by(contract)))
+        if self._noted.get(name, (None,))[0] != newest.version:
+            there = dict.fromkeys(_rows(newest, contract), UNKNOWN)
+            self._noted[name] = (newest.version, there | fold(self.notes(contract), partition_by(contract)))
         return self._noted[name][1]
 
     def rows(self, contract: type[Contract]) -> dict[Values, int]:
         """The number of rows of each partition, as the table's log tells it: no file is read."""
         try:
-            held = self._newest(contract).held
+            return _rows(self._newest(contract), contract)
         except TableNotFoundError:
             return {}
-        columns = partition_by(contract)
-        counts = held.group_by(columns).agg(pl.col("rows").sum())
-        return {tuple(map(str, row[:-1])): row[-1] for row in counts.iter_rows()}
 
     def ensure(self, contracts: Iterable[type[Contract]]) -> None:
         """Create what is missing with the contract's full schema; add columns that a contract has gained.
@@ -236,9 +234,7 @@ class Tables:
                 return _committed(table.version() + 1, files, held.height)
         if not failures:
             writer.discard()
-        raise StoreUnavailableError(
-            f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
-        )
+        raise too_many_conflicts(self.uri(contract))
 
     def note(self, contract: type[Contract], metadata: Mapping[str, str]) -> None:
         """Commit nothing but what it says.
@@ -251,9 +247,7 @@ class Tables:
                 return self.commit(self.opened(contract), contract, [], metadata)
             except ConflictError:
                 back_off(attempt)
-        raise StoreUnavailableError(
-            f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
-        )
+        raise too_many_conflicts(self.uri(contract))
 
     def commit(
         self,
@@ -343,6 +337,16 @@ class Tables:
 def back_off(attempt: int) -> None:
     """Wait before a commit is tried again; longer each time, and never two writers alike."""
     time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
+
+
+def too_many_conflicts(uri: str) -> StoreUnavailableError:
+    """What a writer ends with to whom every commit of the bounded number met another one."""
+    return StoreUnavailableError(f"{uri}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again")
+
+
+def _rows(snapshot: Snapshot, contract: type[Contract]) -> dict[Values, int]:
+    counts = snapshot.held.group_by(partition_by(contract)).agg(pl.col("rows").sum())
+    return {tuple(map(str, row[:-1])): row[-1] for row in counts.iter_rows()}
 
 
 def _committed(version: int, files: Sequence[DataFile], removed: int) -> Commit:

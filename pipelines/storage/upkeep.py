@@ -21,13 +21,20 @@ from assets.landing.land import Progress
 from pipelines import released
 from pipelines.storage.actions import held_files
 from pipelines.storage.compaction import Merge, compact, groups
-from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.failures import explaining
 from pipelines.storage.log_files import LogFiles
 from pipelines.storage.options import scheme
 from pipelines.storage.provenance import CONSOLIDATED, consolidated, fold
 from pipelines.storage.retries import retrying
-from pipelines.storage.tables import COMMIT_ATTEMPTS, PROPERTIES, SINGLE_ATTEMPT, ConflictError, Tables, back_off
+from pipelines.storage.tables import (
+    COMMIT_ATTEMPTS,
+    PROPERTIES,
+    SINGLE_ATTEMPT,
+    ConflictError,
+    Tables,
+    back_off,
+    too_many_conflicts,
+)
 
 HOUR = dt.timedelta(hours=1)
 LONGEST_WRITE = dt.timedelta(days=1)
@@ -117,7 +124,7 @@ def _prepare(tables: Tables, contract: type[Contract]) -> None:
                 table.alter.set_table_properties(PROPERTIES, commit_properties=once)
             except CommitFailedError:
                 back_off(attempt)
-    raise _too_many(tables, contract)
+    raise too_many_conflicts(tables.uri(contract))
 
 
 def _vacuum(tables: Tables, contract: type[Contract], since: dt.datetime, *, dry_run: bool) -> list[str]:
@@ -153,7 +160,7 @@ def _consolidate(tables: Tables, contract: type[Contract]) -> int:
             back_off(attempt)
         else:
             return table.version() + 1
-    raise _too_many(tables, contract)
+    raise too_many_conflicts(tables.uri(contract))
 
 
 def _checkpoint(tables: Tables, contract: type[Contract], version: int) -> None:
@@ -171,9 +178,3 @@ def _drop_log(tables: Tables, contract: type[Contract], since: dt.datetime, note
         for info in log.before(log.first_kept(since, noted)):
             with suppress(FileNotFoundError):  # another process was first
                 retrying()(store.rm_file, info.uri)
-
-
-def _too_many(tables: Tables, contract: type[Contract]) -> StoreUnavailableError:
-    return StoreUnavailableError(
-        f"{tables.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
-    )

@@ -26,7 +26,7 @@ from pipelines.storage.errors import StoreError
 from tests.integration.campaign_store import BETWEEN, EARLY, LATE, attempt, files, path
 from tests.integration.daemon import Daemon, asked
 from tests.integration.hostile import full, text
-from tests.integration.warehouses import ran, rows, settings, versions, write, written
+from tests.integration.warehouses import in_place, put_aside, ran, rows, settings, versions, write, written
 
 NOON = dt.datetime(2026, 11, 25, 12, tzinfo=dt.UTC)
 BEYOND = "2026-11-05"
@@ -94,20 +94,16 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         touch(registration, dt.datetime.combine(dt.date.fromisoformat(EARLY), dt.time(12), dt.UTC))
     where = settings(folder)
     ran(where)
-    for name in ("artifacts", "tables"):
-        (folder / name).rename(folder / f"{name}-kept")
+    put_aside(where)
     return where
 
 
 @pytest.fixture
 def where(template: Settings) -> Iterator[Settings]:
     """Two campaigns on two days and a day between, all of it stored; at its place, and of the same files."""
-    artifacts, tables = Path(template.artifacts), Path(template.tables)
-    shutil.copytree(artifacts.with_name("artifacts-kept"), artifacts, copy_function=os.link)
-    shutil.copytree(tables.with_name("tables-kept"), tables)
-    yield template
-    for folder in (artifacts, tables, artifacts.with_name("gone")):
-        shutil.rmtree(folder, ignore_errors=True)
+    with in_place(template) as placed:
+        yield placed
+    shutil.rmtree(Path(template.artifacts).with_name("gone"), ignore_errors=True)
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Quarantined documents decoded again from their stored bytes: what leaves, what follows, and what is left alone."""
 
-import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +20,17 @@ from pipelines.run import Session
 from pipelines.settings import Settings
 from tests.integration.campaign_store import EARLY, LATE, attempt, deep, files, path
 from tests.integration.hostile import full, text
-from tests.integration.warehouses import ran, rows, settings, versions, write, written
+from tests.integration.warehouses import (
+    in_place,
+    put_artifacts_back,
+    put_aside,
+    ran,
+    rows,
+    settings,
+    versions,
+    write,
+    written,
+)
 
 DEEP = path("cmp-early", "control", "c1")
 LIMITS: dict[str, Any] = {"max_depth": 10, "max_object_bytes": 20_000}
@@ -49,24 +57,15 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     write(folder, {**files(), **broken})
     where = settings(folder, **LIMITS)
     ran(where)
-    for name in ("artifacts", "tables"):
-        (folder / name).rename(folder / f"{name}-kept")
+    put_aside(where)
     return where
 
 
 @pytest.fixture
 def where(template: Settings) -> Iterator[Settings]:
     """The template at its place, to be changed; no artifact store beside it."""
-    tables = Path(template.tables)
-    shutil.copytree(tables.with_name("tables-kept"), tables)
-    yield template
-    for folder in (tables, Path(template.artifacts)):
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def with_artifacts(where: Settings) -> None:
-    artifacts = Path(where.artifacts)
-    shutil.copytree(artifacts.with_name("artifacts-kept"), artifacts, copy_function=os.link)
+    with in_place(template, artifacts=False) as placed:
+        yield placed
 
 
 def test_a_raised_limit_lets_a_document_in_and_its_campaign_follows(where: Settings) -> None:
@@ -107,7 +106,7 @@ def test_replayed_once_more_does_nothing_and_landed_anew_is_the_same(where: Sett
     begun = versions(where)
     assert (replay(raised, pl.col("reason") == "too_deep").days, written(where, begun)) == ([], {})
     after = {name: rows(where, name) for name in ("attempts", "quarantine", "verifications", "campaign_comparisons")}
-    with_artifacts(where)
+    put_artifacts_back(where)
     summary = ran(raised)
     assert (summary.fetched, summary.unchanged) == (0, summary.listed)
     assert {name: rows(where, name).equals(frame) for name, frame in after.items()} == dict.fromkeys(after, True)
@@ -160,7 +159,7 @@ def test_a_decoder_that_was_mended(where: Settings, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_corrected_object_leaves_by_a_run(where: Settings) -> None:
-    with_artifacts(where)
+    put_artifacts_back(where)
     torn = Path(where.artifacts) / f"worldseq/{LATE}/torn.json"
     torn.unlink()
     torn.write_bytes(text(full("torn")))

@@ -2,8 +2,11 @@
 
 import itertools
 import json
+import os
+import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from pipelines.storage.provenance import PARTITION_KEYS
 from pipelines.summary import RunSummary
 from tests.integration.hostile import objects
 
+KEPT = "-kept"
 VOLATILE = ("uri", "etag", "last_modified", "ingested_at", "batch", "recorded_in")
 """Columns that differ between two stores of the same content, or two runs."""
 
@@ -90,3 +94,27 @@ def written(where: Settings, since: Mapping[str, int] | None = None) -> dict[str
         if counts := Counter(tuple(str(key[column]) for column in kept) for key in keys):
             found[name] = counts
     return found
+
+
+def put_aside(where: Settings) -> None:
+    """Keep a folder's artifacts and tables beside their place, for every test that is to find them there."""
+    for place in (Path(where.artifacts), Path(where.tables)):
+        place.rename(place.with_name(f"{place.name}{KEPT}"))
+
+
+def put_artifacts_back(where: Settings) -> None:
+    """The artifacts that were put aside, at their place: the very same files."""
+    place = Path(where.artifacts)
+    shutil.copytree(place.with_name(f"{place.name}{KEPT}"), place, copy_function=os.link)
+
+
+@contextmanager
+def in_place(where: Settings, *, artifacts: bool = True) -> Iterator[Settings]:
+    """What was put aside, at its place, the artifacts only where they are wanted; removed again afterwards."""
+    tables = Path(where.tables)
+    shutil.copytree(tables.with_name(f"{tables.name}{KEPT}"), tables)
+    if artifacts:
+        put_artifacts_back(where)
+    yield where
+    for place in (tables, Path(where.artifacts)):
+        shutil.rmtree(place, ignore_errors=True)

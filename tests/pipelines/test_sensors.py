@@ -2,7 +2,6 @@
 
 import dataclasses
 import datetime as dt
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from pipelines.storage.errors import StoreError
 from tests.integration.backfills import bump
 from tests.integration.daemon import Daemon, asked
 from tests.integration.hostile import full, text
-from tests.integration.warehouses import ran, rows, settings, write
+from tests.integration.warehouses import in_place, put_aside, ran, rows, settings, write
 from tests.s3 import S3Server
 
 YESTERDAY, TODAY = "2026-11-20", "2026-11-21"
@@ -35,20 +34,15 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         daemon.tick("rules_bumped")
         daemon.execute("landing", YESTERDAY)
         daemon.execute("results", day_and_rules(YESTERDAY, "v1"))
-    for name in ("artifacts", "tables"):
-        (folder / name).rename(folder / f"{name}-kept")
+    put_aside(where)
     return where
 
 
 @pytest.fixture
 def where(template: Settings) -> Iterator[Settings]:
     """One day, stored; at its place, and of the same files."""
-    artifacts, tables = Path(template.artifacts), Path(template.tables)
-    shutil.copytree(artifacts.with_name("artifacts-kept"), artifacts, copy_function=os.link)
-    shutil.copytree(tables.with_name("tables-kept"), tables)
-    yield template
-    for folder in (artifacts, tables):
-        shutil.rmtree(folder, ignore_errors=True)
+    with in_place(template) as placed:
+        yield placed
 
 
 @pytest.fixture

@@ -4,24 +4,46 @@ Here: what all assets share. Not here: what any of them computes. Together with 
 part of the package that knows Dagster.
 """
 
+import datetime as dt
+import functools
 import inspect
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import dagster as dg
 import polars as pl
 
-from assets.contract import Contract, descriptions, key, schema, table_name
-from assets.rulesets.loader import RuleSet, select
-from pipelines.partitions import DAY, RULES, day_of, days_by_rules
+from assets.contract import Contract, descriptions, empty, key, schema, table_name
+from assets.rulesets.loader import RuleSet
+from pipelines.partitions import DAY, days_by_rules
 
 CONTRACT = "scorehouse/contract"
 """Asset metadata: the name of the table, by which the IO manager knows its contract."""
+BY_PREDECESSOR = "scorehouse/by_predecessor"
+"""Asset metadata: its inputs are also read under the predecessor of the rule set."""
 OWNERS = ("team:evaluation",)
 KINDS = frozenset({"polars", "deltalake"})
 IO_MANAGER = "io_manager"
 BY_DAY = dg.AssetIn(partition_mapping=dg.MultiToSingleDimensionPartitionMapping(DAY))
+
+
+class Scope(NamedTuple):
+    """A rule set, and the days that a step computes under it."""
+
+    rules: RuleSet
+    days: list[dt.date]
+
+
+class Ledger(Protocol):
+    """Knows which partition keys of a run are not stored yet as they would be."""
+
+    def scopes(self, context: dg.AssetExecutionContext) -> list[Scope]:
+        """What a step of the results layer computes."""
+
+    def days(
+        self, context: dg.AssetExecutionContext, contracts: Sequence[type[Contract]], inputs: Mapping[dt.date, str]
+    ) -> list[dt.date]:
+        """The days that a step with these tables computes, given the fingerprint of what each is computed from."""
 
 
 def column_schema(contract: type[Contract]) -> dg.TableSchema:
@@ -53,18 +75,25 @@ def described(contract: type[Contract]) -> dict[str, Any]:
     }
 
 
+Rows = pl.LazyFrame | pl.DataFrame
+
+
 def results_asset(
-    contract: type[Contract], *, group: str, code_version: str, by_day: Sequence[str]
-) -> Callable[[Callable[..., pl.LazyFrame | pl.DataFrame]], dg.AssetsDefinition]:
+    contract: type[Contract], *, group: str, code_version: str, by_day: Sequence[str], by_predecessor: bool = False
+) -> Callable[[Callable[..., Rows]], dg.AssetsDefinition]:
     """A table of the results layer: day by rule set, one run for many partitions.
+
+    The decorated function is not called where nothing of its run is due.
 
     Args:
         contract: the table.
         group: domain folder.
         code_version: to be raised when the computation changes.
         by_day: the inputs that are partitioned by day alone.
+        by_predecessor: whether its inputs are also read under the predecessor of the rule set.
     """
-    decorator: Callable[[Callable[..., pl.LazyFrame | pl.DataFrame]], dg.AssetsDefinition] = dg.asset(
+    told = described(contract)
+    decorator: Callable[[Callable[..., Rows]], dg.AssetsDefinition] = dg.asset(
         name=table_name(contract),
         group_name=group,
         code_version=code_version,
@@ -72,31 +101,28 @@ def results_asset(
         backfill_policy=dg.BackfillPolicy.single_run(),
         io_manager_key=IO_MANAGER,
         ins=dict.fromkeys(by_day, BY_DAY),
-        **described(contract),
+        **{**told, "metadata": {**told["metadata"], BY_PREDECESSOR: by_predecessor}},
     )
-    return decorator
+
+    def asset(compute: Callable[..., Rows]) -> dg.AssetsDefinition:
+        @functools.wraps(compute)
+        def due_only(context: dg.AssetExecutionContext, ledger: Ledger, **frames: pl.LazyFrame) -> Rows:
+            return compute(context, ledger, **frames) if ledger.scopes(context) else empty(contract)
+
+        return decorator(due_only)
+
+    return asset
 
 
 def per_rule_set(
-    context: dg.AssetExecutionContext,
-    rule_sets: Mapping[str, RuleSet],
-    kernel: Callable[..., pl.LazyFrame],
-    *frames: pl.LazyFrame,
+    context: dg.AssetExecutionContext, ledger: Ledger, kernel: Callable[..., pl.LazyFrame], *frames: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """The kernel's rows for exactly the (day, rule set) keys of the run: `kernel(*frames, rules)` per rule set.
+    """The kernel's rows for exactly what is due of the run: `kernel(*frames, rules)` per rule set, on its days."""
 
-    Raises:
-        RuleSetError: a key names a rule set that does not exist; Dagster's UI lets anyone add such a partition.
-    """
-    days = defaultdict(list)
-    for partition in context.partition_keys:
-        if not isinstance(partition, dg.MultiPartitionKey):
-            raise TypeError(f"{partition!r} is no key of day and rule set")
-        days[partition.keys_by_dimension[RULES]].append(day_of(partition.keys_by_dimension[DAY]))
+    def only(frame: pl.LazyFrame, scope: Scope) -> pl.LazyFrame:
+        kept = frame.filter(pl.col("landed_on").is_in(scope.days))
+        return kept.filter(pl.col("rules") == scope.rules.id) if "rules" in frame.collect_schema() else kept
 
-    def only(frame: pl.LazyFrame, id_: str) -> pl.LazyFrame:
-        kept = frame.filter(pl.col("landed_on").is_in(sorted(days[id_])))
-        return kept.filter(pl.col("rules") == id_) if "rules" in frame.collect_schema() else kept
-
-    wanted = select(rule_sets, sorted(days))
-    return pl.concat([kernel(*(only(frame, rules.id) for frame in frames), rules) for rules in wanted])
+    return pl.concat(
+        [kernel(*(only(frame, scope) for frame in frames), scope.rules) for scope in ledger.scopes(context)]
+    )

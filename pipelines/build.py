@@ -23,6 +23,7 @@ from assets.verification.contract import Verifications
 from pipelines import jobs
 from pipelines.automation import AFTER_INPUTS, results_follow
 from pipelines.checks import checks
+from pipelines.ledger import Ledger
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
@@ -81,13 +82,20 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
         with Spool() as opened:
             yield opened
 
-    @dg.io_manager(required_resource_keys={"tables"}, description="Reads and writes whole partitions of the tables.")
+    @dg.resource(required_resource_keys={"tables"}, description="What a step has to compute, and what it leaves alone.")
+    def ledger(context: dg.InitResourceContext) -> Ledger:
+        return Ledger(context.resources.tables, rule_sets)
+
+    @dg.io_manager(
+        required_resource_keys={"tables", "ledger"}, description="Reads and writes whole partitions of the tables."
+    )
     def io_manager(context: dg.InitResourceContext) -> DeltaTables:
-        return DeltaTables(context.resources.tables, TABLES.values(), rule_sets)
+        return DeltaTables(context.resources.tables, TABLES.values(), rule_sets, context.resources.ledger)
 
     return {
         "artifact_store": artifact_store(settings),
         "tables": tables,
+        "ledger": ledger,
         "spool": spool,
         "intake": intake(settings),
         "rule_sets": rule_sets,

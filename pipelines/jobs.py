@@ -5,7 +5,7 @@ Assets with different partitions cannot share a job; what follows what is in `au
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import dagster as dg
 
@@ -87,4 +87,29 @@ def spans(days: Sequence[dt.date], bridge: dt.timedelta = dt.timedelta(days=7)) 
             found[-1] = (found[-1][0], day)
         else:
             found.append((day, day))
+    return found
+
+
+def within(first: dt.date | None, last: dt.date | None) -> Callable[[Iterable[dt.date]], list[dt.date]]:
+    """What keeps of some days those from `first` to `last`, in order.
+
+    Raises:
+        ValueError: the range is reversed.
+    """
+    if first and last:
+        day_range(first, last)
+    return lambda days: sorted(d for d in days if (first is None or d >= first) and (last is None or d <= last))
+
+
+def chunks(days: Iterable[dt.date], sizes: Mapping[dt.date, int], most: int) -> list[list[dt.date]]:
+    """Days in groups, newest first, each of at most `most` in size, or of one day that is larger."""
+    found: list[list[dt.date]] = []
+    room = 0
+    for day in sorted(set(days), reverse=True):
+        size = sizes.get(day, 0)
+        if not found or size > room:
+            found.append([])
+            room = most
+        found[-1].append(day)
+        room -= size
     return found

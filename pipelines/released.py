@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assets.rulesets.loader import RuleSet, RuleSetError
-
-DIGEST, STATUS = "rule_set_digest/", "rule_set_status/"
+from pipelines.storage.provenance import RULE_SET_DIGEST as DIGEST
+from pipelines.storage.provenance import RULE_SET_STATUS as STATUS
 
 
 def notes(rule_sets: Iterable[RuleSet]) -> dict[str, str]:

@@ -1,43 +1,44 @@
-"""One run of everything in one process: land, decode, score.
+"""Runs of everything in one process: land, decode, score, compare.
 
-Here: which days and rule sets a run takes, the jobs one after another, and its summary. Not here: what the jobs do
-(assets), how a person starts it and reads the summary (the command line).
+Here: which days, rule sets and campaigns a run takes, and the jobs one after another. What is taken is what is stale by
+what is stored, so that a run that was interrupted is gone on with by the next one. Not here: what the jobs do (assets),
+what is stale (`staleness`), how a person starts it and reads the summary (the command line).
 """
 
 import datetime as dt
-import os
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import dagster as dg
 import polars as pl
-from filelock import FileLock
 
-from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
-from assets.campaigns.current import registrations
+from assets.attempts.assets import LAYER
+from assets.attempts.contract import PARTS, Attempts
+from assets.attempts.decoding import fingerprints
+from assets.campaigns.contract import CampaignRegistrations
+from assets.campaigns.current import registrations, stale
 from assets.campaigns.registration import Registration
 from assets.contract import table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.rulesets.loader import RuleSet, active, load_all, select
 from assets.sources.registry import patterns
-from pipelines import jobs
+from pipelines import jobs, staleness
 from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.checks import asked
+from pipelines.instance import instance_in
+from pipelines.ledger import FORCE
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
-from pipelines.storage.errors import StoreConfigurationError
 from pipelines.storage.tables import Tables
+from pipelines.summary import RunSummary
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-
-INSTANCE_CONFIG = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
+ROWS_AT_ONCE = 1_500_000
+"""Rows of the attempts layer that one run of the results job takes; its memory grows with them."""
 
 
 class UnknownCampaignError(ValueError):
@@ -45,47 +46,116 @@ class UnknownCampaignError(ValueError):
 
 
 @dataclass
-class RunSummary:
-    """What a run did: documents, attempts and their classes, and rows written per table."""
+class Session:
+    """The runs of one command: definitions, Dagster's instance, the tables, and what was done."""
 
-    days: list[dt.date] = field(default_factory=list)
-    rules: list[str] = field(default_factory=list)
-    listed: int = 0
-    fetched: int = 0
-    unchanged: int = 0
-    vanished: int = 0
-    bytes_fetched: int = 0
-    quarantined: Counter[tuple[str, str]] = field(default_factory=Counter)
-    attempts: int = 0
-    identical_copies: int = 0
-    classes: dict[str, Counter[str]] = field(default_factory=dict)
-    disagreements: int = 0
-    warnings: list[str] = field(default_factory=list)
-    tables: Counter[str] = field(default_factory=Counter)
-    seconds: float = 0.0
+    definitions: dg.Definitions
+    instance: dg.DagsterInstance
+    tables: Tables
+    progress: Progress | None = None
+    force: bool = False
+    summary: RunSummary = field(default_factory=RunSummary)
+
+    def materialize(self, job: str, tags: Mapping[str, str], only: Sequence[str] | None = None) -> None:
+        """Run a job over the partitions that `tags` name, or some of its tables only."""
+        if self.progress:
+            self.progress(job, 0, None)
+        try:
+            result = self.definitions.resolve_job_def(job).execute_in_process(
+                instance=self.instance,
+                tags={**tags, **({FORCE: "true"} if self.force else {})},
+                run_config=QUIET,
+                asset_selection=None if only is None else [dg.AssetKey(name) for name in only],
+            )
+        except dg.DagsterExecutionInterruptedError:
+            raise KeyboardInterrupt from None
+        # A run over many partitions reports the same materialization for each of them: one per asset counts.
+        told = {
+            event.asset_key.to_user_string(): event.materialization.metadata
+            for event in result.filter_events(lambda event: event.is_step_materialization)
+            if event.asset_key is not None
+        }
+        for name, metadata in told.items():
+            self.summary.add(name, {key: value.value for key, value in metadata.items()})
+        expected = {(table_name(check.contract), check.name): check.description for check in asked({})}
+        for check in result.get_asset_check_evaluations():
+            if not check.passed:
+                table = check.asset_key.to_user_string()
+                problems = check.metadata["problems"].value
+                self.summary.warnings.append(f"{table}: {problems} exceptions to: {expected[table, check.check_name]}")
+
+    def land(self, days: Sequence[dt.date]) -> None:
+        """Bring `raw_artifacts` up to date for these days."""
+        for first, last in jobs.spans(days):
+            self.materialize("landing", jobs.day_range(first, last), [table_name(RawArtifacts)])
+
+    def decode(self, days: Sequence[dt.date]) -> None:
+        """Decode these days into the tables of the attempts layer."""
+        for first, last in jobs.spans(days):
+            self.materialize("landing", jobs.day_range(first, last), [table_name(contract) for contract in LAYER])
+
+    def score(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> None:
+        """Compute what is stale of these days under these rule sets, newest first, in runs of bounded memory."""
+        plan = self.plan(days, rule_sets)
+        self.summary.fresh += plan.fresh
+        self.summary.without_attempts += plan.without_attempts
+        sizes = sizes_of_days(self.tables)
+        for rules in rule_sets:
+            stale_days = [one.day for one in plan.stale if one.rules == rules.id]
+            for together in jobs.chunks(stale_days, sizes, ROWS_AT_ONCE):
+                for first, last in reversed(jobs.spans(together)):
+                    self.materialize("results", jobs.day_range_of_rules(first, last, rules.id))
+
+    def plan(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> staleness.Plan:
+        """What `score` would compute."""
+        recipes = staleness.recipes(self.definitions.resolve_all_asset_specs())
+        return staleness.stale(self.tables, recipes, rule_sets, days, every=self.force)
+
+    def compare(self, campaigns: Mapping[str, Sequence[str]]) -> None:
+        """Compare campaigns, given by key for each rule set."""
+        name = str(campaign_partitions.name)
+        self.instance.add_dynamic_partitions(name, sorted({key for keys in campaigns.values() for key in keys}))
+        for rules, keys in campaigns.items():
+            for first, last in jobs.runs_of(keys, self.instance.get_dynamic_partitions(name)):
+                self.materialize("campaigns", jobs.campaign_range(first, last, rules))
+            self.summary.compared += [(key, rules) for key in keys]
+
+    def compare_stale(self, rule_sets: Sequence[RuleSet]) -> None:
+        """Compare again what is no longer of what is stored."""
+        if not self.tables.exists(CampaignRegistrations):
+            return
+        found: dict[str, list[str]] = {rules.id: [] for rules in rule_sets}
+        for one in stale(self.tables, rule_sets):
+            found[one.rules].append(one.campaign_key)
+        self.compare(found)
 
 
 @contextmanager
-def instance_in(home: Path) -> Iterator[dg.DagsterInstance]:
-    """Dagster's instance in `home`, created on first use, without telemetry.
+def session(
+    settings: Settings,
+    rules: Sequence[str] = (),
+    progress: Progress | None = None,
+    instance: dg.DagsterInstance | None = None,
+    *,
+    force: bool = False,
+    **overrides: object,
+) -> Iterator[tuple[Session, list[RuleSet]]]:
+    """A session, and the named rule sets, or the active ones, as partitions of it.
 
     Raises:
-        StoreConfigurationError: the folder cannot be made or written.
+        StoreError: a table cannot be read or written.
+        RuleSetError: a rule set is unknown or malformed.
     """
-    config = home / "dagster.yaml"
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        # Of several processes that make Dagster's SQLite storage at once most fail. A folder that cannot be written
-        # holds the configuration of a storage elsewhere.
-        with FileLock(home / ".opening.lock") if os.access(home, os.W_OK) else nullcontext():
-            if not config.exists():
-                config.write_text(INSTANCE_CONFIG, encoding="utf-8")
-            instance = dg.DagsterInstance.from_config(str(home))
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise StoreConfigurationError(f"{home}: cannot hold Dagster's storage: {reason}; set DAGSTER_HOME") from None
-    with instance as opened:
-        yield opened
+    started = time.monotonic()
+    rule_sets = load_all(settings.rulesets)
+    wanted = select(rule_sets, rules or active(rule_sets))
+    definitions = build_definitions(settings, **overrides)
+    with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
+        opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
+        begun = Session(definitions, opened, table_store(settings), progress, force)
+        begun.summary.rules = [rules.id for rules in wanted]
+        yield begun, wanted
+        begun.summary.seconds = time.monotonic() - started
 
 
 def run(
@@ -97,7 +167,9 @@ def run(
     progress: Progress | None = None,
     instance: dg.DagsterInstance | None = None,
 ) -> RunSummary:
-    """Land, decode and score; by default every day in the store under the active rule sets.
+    """Land, decode, score and compare; by default every day in the store under the active rule sets.
+
+    What is stored already, from the same bytes, code and rules, is not computed again.
 
     Args:
         settings: where artifacts and tables are, limits, rule sets.
@@ -113,32 +185,59 @@ def run(
         RuleSetError: a rule set is unknown or malformed.
         ValueError: the range of days is reversed, or a source is unknown.
     """
-    started = time.monotonic()
-    if from_day and to_day:
-        jobs.day_range(from_day, to_day)
-    rule_sets = load_all(settings.rulesets)
-    wanted = select(rule_sets, rules or active(rule_sets))
+    within = jobs.within(from_day, to_day)
     taken = intake(settings, patterns=patterns(settings.patterns, sources), progress=progress)
     store = artifact_store(settings)
-    held = table_store(settings)
-    days = [
-        day
-        for day in sorted({*days_in_store(store, taken.of([])), *landed_days(held)})
-        if (from_day is None or day >= from_day) and (to_day is None or day <= to_day)
-    ]
-    summary = RunSummary(days=days, rules=[rules.id for rules in wanted])
-    definitions = build_definitions(settings, artifact_store=store, intake=taken)
-    with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
-        opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
-        for first, last in jobs.spans(days):
-            _materialize(definitions, opened, "landing", jobs.day_range(first, last), summary, progress)
-            for rules_ in wanted:
-                tags = jobs.day_range_of_rules(first, last, rules_.id)
-                _materialize(definitions, opened, "results", tags, summary, progress)
+    with session(settings, rules, progress, instance, artifact_store=store, intake=taken) as (begun, wanted):
+        days = within({*days_in_store(store, taken.of([])), *landed_days(begun.tables)})
+        begun.summary.days = days
         if days:
-            _compare(definitions, opened, held, wanted, (), summary, progress)
-    summary.seconds = time.monotonic() - started
-    return summary
+            begun.land(days)
+            inputs = fingerprints(begun.tables, days, taken.limits)
+            specs = begun.definitions.resolve_all_asset_specs()
+            begun.decode(staleness.undecoded(begun.tables, specs, LAYER, inputs))
+            begun.score(days, wanted)
+            begun.compare_stale(wanted)
+            begun.summary.describe(begun.tables)
+    return begun.summary
+
+
+def backfill(
+    settings: Settings,
+    rules: Sequence[str] = (),
+    from_day: dt.date | None = None,
+    to_day: dt.date | None = None,
+    progress: Progress | None = None,
+    instance: dg.DagsterInstance | None = None,
+    *,
+    force: bool = False,
+) -> RunSummary:
+    """Score what the attempts layer holds, newest day first, and compare campaigns; no artifact is looked at.
+
+    What is complete is left alone, so that an interrupted backfill goes on where it was.
+
+    Args:
+        settings: where the tables are, rule sets.
+        rules: ids of rule sets; default the active ones.
+        from_day: first landing day; default the first that has attempts.
+        to_day: last landing day; default the last that has attempts.
+        progress: told how far it is.
+        instance: Dagster's instance; by default the one in the settings' folder.
+        force: compute what is complete, too.
+
+    Raises:
+        StoreError: a table cannot be read or written.
+        RuleSetError: a rule set is unknown or malformed.
+        ValueError: the range of days is reversed.
+    """
+    within = jobs.within(from_day, to_day)
+    with session(settings, rules, progress, instance, force=force) as (begun, wanted):
+        begun.summary.days = within(decoded_days(begun.tables))
+        if begun.summary.days:
+            begun.score(begun.summary.days, wanted)
+            begun.compare_stale(wanted)
+            begun.summary.describe(begun.tables)
+    return begun.summary
 
 
 def compare(
@@ -155,16 +254,12 @@ def compare(
         RuleSetError: a rule set is unknown or malformed.
         UnknownCampaignError: a campaign is not registered.
     """
-    started = time.monotonic()
-    rule_sets = load_all(settings.rulesets)
-    wanted = select(rule_sets, rules or active(rule_sets))
-    summary = RunSummary(rules=[rules.id for rules in wanted])
-    definitions = build_definitions(settings)
-    with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
-        opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
-        _compare(definitions, opened, table_store(settings), wanted, campaigns, summary, progress)
-    summary.seconds = time.monotonic() - started
-    return summary
+    with session(settings, rules, progress, instance) as (begun, wanted):
+        keys = sorted(registered(begun.tables, campaigns))
+        begun.compare({rules.id: keys for rules in wanted})
+        if not campaigns:
+            begun.compare_stale(wanted)  # a campaign that is no longer registered loses its rows
+    return begun.summary
 
 
 def registered(tables: Tables, campaigns: Sequence[str] = ()) -> dict[str, Registration]:
@@ -183,27 +278,6 @@ def registered(tables: Tables, campaigns: Sequence[str] = ()) -> dict[str, Regis
     return {key: one for key, one in known.items() if not campaigns or key in wanted}
 
 
-def _compare(
-    definitions: dg.Definitions,
-    opened: dg.DagsterInstance,
-    tables: Tables,
-    rule_sets: Sequence[RuleSet],
-    campaigns: Sequence[str],
-    summary: RunSummary,
-    progress: Progress | None,
-) -> None:
-    keys = sorted(registered(tables, campaigns))
-    if not campaigns and tables.exists(CampaignComparisons):
-        # A campaign that is no longer registered loses its rows.
-        stored = tables.scan(CampaignComparisons).select(pl.col("campaign_key").unique()).collect()
-        keys = sorted({*keys, *stored["campaign_key"]})
-    opened.add_dynamic_partitions(str(campaign_partitions.name), keys)
-    for rules in rule_sets:
-        for first, last in jobs.runs_of(keys, opened.get_dynamic_partitions(str(campaign_partitions.name))):
-            tags = jobs.campaign_range(first, last, rules.id)
-            _materialize(definitions, opened, "campaigns", tags, summary, progress)
-
-
 def landed_days(tables: Tables) -> set[dt.date]:
     """Every day that anything was landed on: what vanished from the store since is flagged there."""
     if not tables.exists(RawArtifacts):
@@ -211,58 +285,15 @@ def landed_days(tables: Tables) -> set[dt.date]:
     return set(tables.scan(RawArtifacts).select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
 
 
-def _materialize(
-    definitions: dg.Definitions,
-    opened: dg.DagsterInstance,
-    job: str,
-    tags: dict[str, str],
-    summary: RunSummary,
-    progress: Progress | None,
-) -> None:
-    if progress:
-        progress(job, 0, None)
-    try:
-        result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
-    except dg.DagsterExecutionInterruptedError:
-        raise KeyboardInterrupt from None
-    # A run over many partitions reports the same materialization for each of them: one per asset counts.
-    told = {
-        event.asset_key.to_user_string(): event.materialization.metadata
-        for event in result.filter_events(lambda event: event.is_step_materialization)
-        if event.asset_key is not None
-    }
-    for name, metadata in told.items():
-        _add(summary, name, {key: value.value for key, value in metadata.items()})
-    expected = {(table_name(check.contract), check.name): check.description for check in asked({})}
-    for check in result.get_asset_check_evaluations():
-        if not check.passed:
-            table = check.asset_key.to_user_string()
-            problems = check.metadata["problems"].value
-            summary.warnings.append(f"{table}: {problems} exceptions to: {expected[table, check.check_name]}")
+def decoded_days(tables: Tables) -> set[dt.date]:
+    """Every day that the attempts layer has, those without a single attempt included."""
+    return {dt.date.fromisoformat(values[0]) for values in tables.provenance(Attempts)}
 
 
-def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:
-    """Add what one materialization tells to the summary."""
-    rows = metadata.get("rows", 0)
-    summary.tables[name] += rows
-    if name == "raw_artifacts":
-        for figure in ("listed", "fetched", "unchanged", "vanished", "bytes_fetched"):
-            setattr(summary, figure, getattr(summary, figure) + metadata[figure])
-    elif name == "attempts":
-        summary.attempts += rows
-        summary.identical_copies += metadata["identical_copies"]
-    elif name == "reconciliation":
-        summary.disagreements += metadata["disagreements"]
-    for (kind, first, second), count in _counts(metadata):
-        if kind == "quarantined":
-            summary.quarantined[first, second] += count
-        elif kind == "class":
-            summary.classes.setdefault(first, Counter())[second] += count
-
-
-def _counts(metadata: dict[str, Any]) -> Iterator[tuple[list[str], int]]:
-    """Metadata named `kind/first/second`, such as `class/v1/eligible`."""
-    for key, value in metadata.items():
-        parts = key.split("/", 2)
-        if parts[0] in {"quarantined", "class"} and len(parts) == len(("kind", "first", "second")):
-            yield parts, value
+def sizes_of_days(tables: Tables) -> dict[dt.date, int]:
+    """Rows of the attempts layer per day, all its tables together."""
+    sizes: dict[dt.date, int] = {}
+    for contract in PARTS:
+        for (day,), rows in tables.rows(contract).items():
+            sizes[dt.date.fromisoformat(day)] = sizes.get(dt.date.fromisoformat(day), 0) + rows
+    return sizes

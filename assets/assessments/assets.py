@@ -1,14 +1,11 @@
 """Asset of the assessments: `assessment_scores`."""
 
-from collections.abc import Mapping
-
 import dagster as dg
 import polars as pl
 
 from assets.assessments import scores
 from assets.assessments.contract import AssessmentScores
-from assets.rulesets.loader import RuleSet
-from assets.table_asset import per_rule_set, results_asset
+from assets.table_asset import Ledger, per_rule_set, results_asset
 
 EVIDENCE = ("attempts", "trajectory_days", "questions", "answers", "branches")
 
@@ -16,7 +13,7 @@ EVIDENCE = ("attempts", "trajectory_days", "questions", "answers", "branches")
 @results_asset(AssessmentScores, group="assessments", code_version="1", by_day=EVIDENCE)
 def assessment_scores(
     context: dg.AssetExecutionContext,
-    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    ledger: dg.ResourceParam[Ledger],
     attempts: pl.LazyFrame,
     trajectory_days: pl.LazyFrame,
     questions: pl.LazyFrame,
@@ -25,4 +22,4 @@ def assessment_scores(
 ) -> pl.LazyFrame:
     """What every answer is worth."""
     evidence = (attempts, trajectory_days, questions, answers, branches)
-    return per_rule_set(context, rule_sets, scores.assessment_scores, *evidence)
+    return per_rule_set(context, ledger, scores.assessment_scores, *evidence)

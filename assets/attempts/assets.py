@@ -6,12 +6,12 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.contract import PARTS
-from assets.attempts.decoding import Spool, decode
+from assets.attempts.decoding import Spool, decode, fingerprints
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine
 from assets.landing.land import Intake, TableStore
-from assets.table_asset import IO_MANAGER, described
+from assets.table_asset import IO_MANAGER, Ledger, described
 from pipelines.partitions import day_of, days
 
 LANDED: tuple[type[Contract], ...] = (CampaignRegistrations, Quarantine)
@@ -38,9 +38,11 @@ def attempts(
     tables: dg.ResourceParam[TableStore],
     spool: dg.ResourceParam[Spool],
     intake: dg.ResourceParam[Intake],
+    ledger: dg.ResourceParam[Ledger],
 ) -> Iterator[dg.Output[pl.LazyFrame]]:
-    """Decode the stored bytes of the run's days into the tables of the layer."""
+    """Decode the stored bytes of the run's days into the tables of the layer, but not again what is decoded."""
     wanted = [day_of(key) for key in context.partition_keys]
-    decoded = decode(tables, wanted, intake.limits, spool, intake.progress)
+    due = ledger.days(context, LAYER, fingerprints(tables, wanted, intake.limits))
+    decoded = decode(tables, due, intake.limits, spool, intake.progress)
     for name, frame in decoded.tables.items():
         yield dg.Output(frame, output_name=name, metadata=decoded.metadata(name))

@@ -32,6 +32,8 @@ FETCH_DETAIL = ("fetch_detail", "sha256")
 DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._fields[2:])
 RUN = ["source", "landed_on", "run_id"]
 
+FINGERPRINT_DIGITS = 16
+
 NUMBERS_PER_BATCH = 2**32
 """Documents are numbered across a run without a batch knowing of the others."""
 
@@ -53,11 +55,10 @@ class Decoded(NamedTuple):
     documents: int
     identical_copies: int
     quarantined: dict[str, int]
-    fingerprint: str
 
-    def metadata(self, name: str) -> dict[str, int | str]:
-        """What the UI shows, and the commit notes, beside the table `name`."""
-        told: dict[str, int | str] = {"input_fingerprint": self.fingerprint}
+    def metadata(self, name: str) -> dict[str, int]:
+        """What the UI shows beside the table `name`."""
+        told: dict[str, int] = {}
         if name == table_name(Quarantine):
             told |= {f"quarantined/{reason}": count for reason, count in self.quarantined.items()}
         if name == table_name(Attempts):
@@ -81,18 +82,22 @@ def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
     return found.collect(engine="streaming")
 
 
-def fingerprint(rows: pl.DataFrame, companions: pl.DataFrame) -> str:
-    """What was decoded, as JSON: per day a digest of the uri and content of every current object, and companion."""
-    digests = {}
-    for (day,), objects in sorted(rows.partition_by("landed_on", as_dict=True).items()):
-        digest = hashlib.sha256()
+def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) -> dict[dt.date, str]:
+    """What each of these days would be decoded from: a digest of the uri and content of every current object.
+
+    The companions of its sources and the limits belong to it; no content is read.
+    """
+    rows = current(tables, days)
+    companions = companions_of(tables, rows["source"].unique()).select("source", "sha256").collect(engine="streaming")
+    found = {}
+    for day in days:
+        objects = rows.filter(pl.col("landed_on") == day)
         accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
-        for sha256 in companions.filter(pl.col("source").is_in(accompanied))["sha256"].sort():
-            digest.update(sha256.encode())
-        for uri, content, reason in objects.sort("uri").select("uri", "sha256", "fetch_reason").iter_rows():
-            digest.update(json.dumps([uri, content, reason]).encode())
-        digests[str(day)] = digest.hexdigest()[:16]
-    return json.dumps(digests)
+        beside = companions.filter(pl.col("source").is_in(accompanied))["sha256"].sort().to_list()
+        held = objects.sort("uri").select("uri", "sha256", "fetch_reason").rows()
+        told = json.dumps([beside, held, list(limits)])
+        found[day] = hashlib.sha256(told.encode()).hexdigest()[:FINGERPRINT_DIGITS]
+    return found
 
 
 def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
@@ -136,7 +141,7 @@ def read_batch(tables: TableStore, rows: pl.DataFrame) -> list[Document]:
     return sorted((Document(*row) for row in stored.iter_rows() if row[0] in wanted), key=lambda one: one.uri)
 
 
-def companions_of(tables: TableStore, sources: Iterable[str]) -> pl.DataFrame:
+def companions_of(tables: TableStore, sources: Iterable[str]) -> pl.LazyFrame:
     """The companions of these sources, of whatever day: columns of a document.
 
     Every version of those of another source; of those of its own the current ones.
@@ -156,7 +161,7 @@ def companions_of(tables: TableStore, sources: Iterable[str]) -> pl.DataFrame:
         .unique(["uri", "sha256", "last_modified"])
         .sort("uri", "last_modified", "sha256")
     )
-    return versions.collect(engine="streaming") if pairs else pl.DataFrame(schema=versions.collect_schema())
+    return versions if pairs else pl.LazyFrame(schema=versions.collect_schema())
 
 
 def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spool: Spool) -> Part:
@@ -210,7 +215,7 @@ def decode(
     about one attempt on one day the winner is kept; see `precedence`.
     """
     rows = current(tables, days)
-    companions = companions_of(tables, rows["source"].unique())
+    companions = companions_of(tables, rows["source"].unique()).collect(engine="streaming")
     refused = unfetched(rows)
     readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
     batches = readable.partition_by("landed_on", "batch", maintain_order=True)
@@ -227,7 +232,7 @@ def decode(
         assembled = assemble(source, companions, limits, spool, later * NUMBERS_PER_BATCH)
         if assembled:
             _keep(assembled, f"{later:09d}-{name}", whole, spool)
-    return _resolved(spool, whole, rows, fingerprint(rows, companions))
+    return _resolved(spool, whole, rows)
 
 
 def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> Resolution:
@@ -245,7 +250,7 @@ def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> R
     return Resolution(*(pl.concat(frames) for frames in zip(*each, strict=True)))
 
 
-def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame, inputs: str) -> Decoded:
+def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
     """The tables that the winners leave, and the quarantine with the losers."""
     told = _stacked(whole.candidates, CANDIDATES)
     resolution = _resolution(spool, told, _stacked(whole.side_files, SIDE_FILES))
@@ -277,7 +282,6 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame, inputs: str) -> Dec
         documents=rows.height,
         identical_copies=int(winners["identical_copies"].sum()),
         quarantined={f"{stage}/{reason}": count for stage, reason, count in counts.iter_rows()},
-        fingerprint=inputs,
     )
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 import dagster as dg
 import polars as pl
 
-from assets.campaigns.comparison import comparison
+from assets.campaigns.comparison import CODE_VERSION, comparison
 from assets.campaigns.contract import COMPARED
 from assets.campaigns.current import current, failed_predicates, paired, primary_unit, registrations
 from assets.campaigns.report import report
@@ -39,7 +39,7 @@ class Reports(Protocol):
     name="compare",
     outs={
         table_name(contract): dg.AssetOut(
-            group_name="campaigns", code_version="1", io_manager_key=IO_MANAGER, **described(contract)
+            group_name="campaigns", code_version=CODE_VERSION, io_manager_key=IO_MANAGER, **described(contract)
         )
         for contract in COMPARED
     },

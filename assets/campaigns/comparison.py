@@ -23,6 +23,9 @@ from assets.contract import schema
 from assets.rulesets.loader import RuleSet
 from assets.vocabulary import CLASSES
 
+CODE_VERSION = "1"
+"""To be raised when a comparison of the same pairs comes out otherwise."""
+
 COUNTS = dict(zip(LEVELS[1:], ("families", "companies", "tasks", "scenarios"), strict=True))
 OUTCOMES = dict(zip(RESULTS, ("wins", "ties", "losses"), strict=True))
 REGISTERED = (

@@ -12,7 +12,7 @@ from assets.assessments.contract import AssessmentScores
 from assets.attempts.contract import Attempts, TrajectoryDays
 from assets.attempts.evidence import KEY
 from assets.attempts.precedence import across_days
-from assets.campaigns.comparison import input_digest
+from assets.campaigns.comparison import CODE_VERSION, input_digest
 from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
 from assets.campaigns.pairs import SIDES, Paired, pairs
 from assets.campaigns.registration import Registration, newest
@@ -114,7 +114,10 @@ def primary_unit(made: Paired, rows: Current) -> str | None:
 
 
 def stale(tables: TableStore, rule_sets: Iterable[RuleSet]) -> Iterator[Stale]:
-    """The comparisons that have to be made: what is stored says so, not what ran."""
+    """The comparisons that have to be made: what is stored says so, not what ran.
+
+    One of a campaign that is no longer registered has to be made too: it leaves no rows.
+    """
     known = registrations(tables)
     ids = [registration.campaign_id for registration in known.values()]
     digests = ("registration_digest", "rules_digest", "input_digest", "unregistered")
@@ -122,10 +125,16 @@ def stale(tables: TableStore, rule_sets: Iterable[RuleSet]) -> Iterator[Stale]:
         (row[0], row[1]): row[2:]
         for row in tables.scan(CampaignComparisons).select("campaign_key", "rules", *digests).collect().iter_rows()
     }
-    for rules in rule_sets if known else ():
+    noted = tables.provenance(CampaignComparisons)
+    for rules in rule_sets:
+        yield from (Stale(key, rules.id, "") for key, id_ in sorted(stored) if id_ == rules.id and key not in known)
+        if not known:
+            continue
         rows = current(tables, ids, rules)
         for key, registration in known.items():
             made = paired(registration, rows, rules)
             digest, beside = input_digest(made.pairs), made.unregistered.height
-            if stored.get((key, rules.id)) != (registration.registration_digest, rules.digest, digest, beside):
+            now = (registration.registration_digest, rules.digest, digest, beside)
+            held = noted.get((key, rules.id))
+            if stored.get((key, rules.id)) != now or held is None or held.code_version != CODE_VERSION:
                 yield Stale(key, rules.id, f"{digest}|{registration.registration_digest}|{beside}")

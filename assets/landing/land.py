@@ -59,6 +59,9 @@ class TableStore(Protocol):
     def scan(self, contract: type[Contract], keys: Sequence[Mapping[str, object]] | None = None) -> pl.LazyFrame:
         """A snapshot of the table."""
 
+    def provenance(self, contract: type[Contract]) -> Mapping[tuple[str, ...], Any]:
+        """What the newest commit of each partition notes; rows that are scanned after this are not older."""
+
     def replace(
         self,
         contract: type[Contract],

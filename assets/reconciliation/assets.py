@@ -1,14 +1,11 @@
 """Asset of the reconciliation: `reconciliation`."""
 
-from collections.abc import Mapping
-
 import dagster as dg
 import polars as pl
 
 from assets.reconciliation import recorded, runs, trials
 from assets.reconciliation.contract import Reconciliation
-from assets.rulesets.loader import RuleSet
-from assets.table_asset import per_rule_set, results_asset
+from assets.table_asset import Ledger, per_rule_set, results_asset
 
 
 @results_asset(
@@ -16,7 +13,7 @@ from assets.table_asset import per_rule_set, results_asset
 )
 def reconciliation(
     context: dg.AssetExecutionContext,
-    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    ledger: dg.ResourceParam[Ledger],
     attempts: pl.LazyFrame,
     recorded_values: pl.LazyFrame,
     observations: pl.LazyFrame,
@@ -31,9 +28,9 @@ def reconciliation(
     computed = (predicate_results, verifications, assessment_scores, rewards)
     rows = pl.concat(
         [
-            per_rule_set(context, rule_sets, recorded.reconciliation, attempts, recorded_values, *computed),
-            per_rule_set(context, rule_sets, trials.reconciliation, recorded_values, observations, rewards),
-            per_rule_set(context, rule_sets, runs.reconciliation, recorded_values, benchmark_metrics, run_totals),
+            per_rule_set(context, ledger, recorded.reconciliation, attempts, recorded_values, *computed),
+            per_rule_set(context, ledger, trials.reconciliation, recorded_values, observations, rewards),
+            per_rule_set(context, ledger, runs.reconciliation, recorded_values, benchmark_metrics, run_totals),
         ]
     ).collect(engine="streaming")
     context.add_output_metadata({"compared": rows.height, "disagreements": int((~rows["agrees"]).sum())})

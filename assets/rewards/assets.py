@@ -1,14 +1,11 @@
 """Assets of the rewards: `rewards` and `stage_scores`."""
 
-from collections.abc import Mapping
-
 import dagster as dg
 import polars as pl
 
 from assets.rewards import harbor_utility, staged, trials
 from assets.rewards.contract import Rewards, StageScores
-from assets.rulesets.loader import RuleSet
-from assets.table_asset import per_rule_set, results_asset
+from assets.table_asset import Ledger, per_rule_set, results_asset
 
 
 @results_asset(
@@ -19,7 +16,7 @@ from assets.table_asset import per_rule_set, results_asset
 )
 def rewards(
     context: dg.AssetExecutionContext,
-    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    ledger: dg.ResourceParam[Ledger],
     attempts: pl.LazyFrame,
     observations: pl.LazyFrame,
     stage_values: pl.LazyFrame,
@@ -31,8 +28,8 @@ def rewards(
     of_trials = (observations, stage_values, verifications, recorded_values)
     return pl.concat(
         [
-            per_rule_set(context, rule_sets, harbor_utility.rewards, *of_worldseq),
-            per_rule_set(context, rule_sets, trials.rewards, *of_trials),
+            per_rule_set(context, ledger, harbor_utility.rewards, *of_worldseq),
+            per_rule_set(context, ledger, trials.rewards, *of_trials),
         ]
     )
 
@@ -40,8 +37,8 @@ def rewards(
 @results_asset(StageScores, group="rewards", code_version="1", by_day=("stage_values",))
 def stage_scores(
     context: dg.AssetExecutionContext,
-    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    ledger: dg.ResourceParam[Ledger],
     stage_values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """What every stage of every staged trial contributed to its reward."""
-    return per_rule_set(context, rule_sets, staged.stage_scores, stage_values)
+    return per_rule_set(context, ledger, staged.stage_scores, stage_values)

@@ -1,12 +1,9 @@
 """Assets of the verification: `predicate_results` and `verifications`."""
 
-from collections.abc import Mapping
-
 import dagster as dg
 import polars as pl
 
-from assets.rulesets.loader import RuleSet
-from assets.table_asset import per_rule_set, results_asset
+from assets.table_asset import Ledger, per_rule_set, results_asset
 from assets.verification import predicates, trials, verdicts
 from assets.verification.contract import PredicateResults, Verifications
 
@@ -16,7 +13,7 @@ EVIDENCE = ("attempts", "trajectory_days", "task_predicates", "agreements", "que
 @results_asset(PredicateResults, group="verification", code_version="1", by_day=EVIDENCE)
 def predicate_results(
     context: dg.AssetExecutionContext,
-    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    ledger: dg.ResourceParam[Ledger],
     attempts: pl.LazyFrame,
     trajectory_days: pl.LazyFrame,
     task_predicates: pl.LazyFrame,
@@ -27,7 +24,7 @@ def predicate_results(
 ) -> pl.LazyFrame:
     """What every predicate of every completed attempt found."""
     evidence = (attempts, trajectory_days, task_predicates, agreements, questions, answers, branches)
-    return per_rule_set(context, rule_sets, predicates.predicate_results, *evidence)
+    return per_rule_set(context, ledger, predicates.predicate_results, *evidence)
 
 
 @results_asset(
@@ -38,7 +35,7 @@ def predicate_results(
 )
 def verifications(
     context: dg.AssetExecutionContext,
-    rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
+    ledger: dg.ResourceParam[Ledger],
     attempts: pl.LazyFrame,
     trajectory_days: pl.LazyFrame,
     observations: pl.LazyFrame,
@@ -51,8 +48,8 @@ def verifications(
     of_trials = (attempts, observations, stage_values, recorded_values)
     rows = pl.concat(
         [
-            per_rule_set(context, rule_sets, verdicts.verifications, *of_worldseq),
-            per_rule_set(context, rule_sets, trials.verifications, *of_trials),
+            per_rule_set(context, ledger, verdicts.verifications, *of_worldseq),
+            per_rule_set(context, ledger, trials.verifications, *of_trials),
         ]
     ).collect(engine="streaming")
     counts = rows.group_by("rules", "class").len().sort("rules", "class")

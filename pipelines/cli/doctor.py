@@ -19,7 +19,7 @@ from pipelines.build import artifact_store
 from pipelines.cli.database import stored
 from pipelines.cli.options import Json, verb
 from pipelines.cli.output import print_json, say
-from pipelines.run import instance_in
+from pipelines.instance import instance_in
 from pipelines.settings import Settings, load, secrets
 from pipelines.storage.errors import StoreError
 from pipelines.storage.failures import explaining

@@ -6,7 +6,7 @@ Here: rendering. Not here: counting (`pipelines.run`).
 from typing import Any
 
 from pipelines.cli.output import print_table, say
-from pipelines.run import RunSummary
+from pipelines.summary import RunSummary
 
 MEGA = 1_000_000
 

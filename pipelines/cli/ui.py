@@ -12,7 +12,7 @@ import typer
 
 from pipelines.cli.options import verb
 from pipelines.cli.output import say
-from pipelines.run import instance_in
+from pipelines.instance import instance_in
 from pipelines.settings import child_environment, load
 
 WORKSPACE = """load_from:

@@ -9,7 +9,7 @@ https://docs.dagster.io/guides/build/io-managers/defining-a-custom-io-manager
 import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import dagster as dg
 import polars as pl
@@ -20,9 +20,27 @@ from assets.table_asset import CONTRACT
 from pipelines import released
 from pipelines.partitions import CAMPAIGN, DAY, RULES, day_of
 from pipelines.storage.partition_files import PartitionKey
+from pipelines.storage.provenance import CODE_VERSION, INPUT_FINGERPRINT, RUN_ID
 from pipelines.storage.tables import Tables
 
-FINGERPRINT_METADATA_KEY = "input_fingerprint"  # output metadata that is also noted in the commit
+
+class Decided(Protocol):
+    """The keys that a step computes, each with the fingerprint of its inputs; how many are fresh, or lack inputs."""
+
+    keys: list[PartitionKey]
+    inputs: list[str]
+    fresh: int
+    without_inputs: int
+
+
+class StepLedger(Protocol):
+    """Knows what a step was given and which of its keys it computes."""
+
+    def give(self, table: str) -> None:
+        """Note what is stored of a table, before its rows are scanned."""
+
+    def decided(self, table: str) -> Decided | None:
+        """What the step decided about its keys; nothing where all are computed."""
 
 
 class DeltaTables(dg.IOManager):
@@ -33,12 +51,16 @@ class DeltaTables(dg.IOManager):
     """
 
     def __init__(
-        self, tables: Tables, contracts: Iterable[type[Contract]], rule_sets: Mapping[str, RuleSet] | None = None
+        self,
+        tables: Tables,
+        contracts: Iterable[type[Contract]],
+        rule_sets: Mapping[str, RuleSet] | None = None,
+        ledger: StepLedger | None = None,
     ) -> None:
         self._tables = tables
         self._contracts = {table_name(contract): contract for contract in contracts}
         self._rule_sets = rule_sets or {}
-        self._given: dict[dg.AssetKey, str] = {}  # the last one of each is the running step's: a process runs one
+        self._ledger = ledger
 
     def handle_output(self, context: dg.OutputContext, obj: pl.LazyFrame | pl.DataFrame) -> None:
         """Replace the run's partition keys with `obj`.
@@ -49,20 +71,28 @@ class DeltaTables(dg.IOManager):
             StoreError: the table cannot be written; nothing is committed.
         """
         contract = self._contract(context.definition_metadata, context.asset_key)
-        keys = table_keys(context.asset_partition_keys, context.asset_key)
-        started = time.monotonic()
-        commit = self._tables.replace(contract, obj, keys, self._noted(context, keys))
-        seconds = time.monotonic() - started
+        asked = table_keys(context.asset_partition_keys, context.asset_key)
+        due = self._ledger.decided(table_name(contract)) if self._ledger else None
+        keys, inputs = (asked, None) if due is None else (due.keys, due.inputs)
         told: dict[str, Any] = {
             "dagster/uri": self._tables.uri(contract),
-            "rows": commit.rows,
-            "bytes": commit.bytes,
-            "version": commit.version,
-            "seconds": round(seconds, 3),
-            "rows_per_second": round(commit.rows / seconds),
+            "computed": len(keys),
+            "fresh": due.fresh if due else 0,
+            "without_inputs": due.without_inputs if due else 0,
         }
-        if len(keys) == 1:  # Dagster shows the figures of a run at each of its partitions
-            told["dagster/partition_row_count"] = commit.rows
+        if keys:
+            started = time.monotonic()
+            commit = self._tables.replace(contract, obj, keys, self._noted(context, keys, inputs))
+            seconds = time.monotonic() - started
+            told |= {
+                "rows": commit.rows,
+                "bytes": commit.bytes,
+                "version": commit.version,
+                "seconds": round(seconds, 3),
+                "rows_per_second": round(commit.rows / seconds),
+            }
+            if len(asked) == 1:  # Dagster shows the figures of a run at each of its partitions
+                told["dagster/partition_row_count"] = commit.rows
         context.add_output_metadata(told)
 
     def load_input(self, context: dg.InputContext) -> pl.LazyFrame:
@@ -75,14 +105,9 @@ class DeltaTables(dg.IOManager):
         upstream = context.upstream_output
         metadata = upstream.definition_metadata if upstream else context.definition_metadata
         contract = self._contract(metadata, context.asset_key)
-        found = self._tables.snapshot(contract, table_keys(context.asset_partition_keys, context.asset_key))
-        self._given[context.asset_key] = found.fingerprint
-        return found.frame
-
-    def _inputs(self, context: dg.OutputContext) -> str | None:
-        """The snapshots that the step was given, as JSON: a fingerprint per table."""
-        keys = sorted(dep.asset_key for dep in context.asset_spec.deps if dep.asset_key in self._given)
-        return json.dumps({key.to_user_string(): self._given[key] for key in keys}) if keys else None
+        if self._ledger:
+            self._ledger.give(table_name(contract))
+        return self._tables.scan(contract, table_keys(context.asset_partition_keys, context.asset_key))
 
     def _contract(self, metadata: Mapping[str, Any], asset: dg.AssetKey) -> type[Contract]:
         name = metadata.get(CONTRACT)
@@ -92,13 +117,17 @@ class DeltaTables(dg.IOManager):
             raise dg.DagsterInvalidDefinitionError(told)
         return self._contracts[name]
 
-    def _noted(self, context: dg.OutputContext, keys: Sequence[PartitionKey]) -> dict[str, str]:
-        """What the commit records: run, code version, input fingerprint, and the rule sets of its keys."""
-        noted = {"run_id": context.run_id, "code_version": context.asset_spec.code_version}
-        noted[FINGERPRINT_METADATA_KEY] = context.output_metadata.get(FINGERPRINT_METADATA_KEY, self._inputs(context))
+    def _noted(
+        self, context: dg.OutputContext, keys: Sequence[PartitionKey], inputs: Sequence[str] | None
+    ) -> dict[str, str]:
+        """What the commit records: run, code version, the inputs of each key, and the rule sets of its keys."""
+        noted = {RUN_ID: context.run_id}
+        if context.asset_spec.code_version is not None:
+            noted[CODE_VERSION] = context.asset_spec.code_version
+        if inputs is not None:
+            noted[INPUT_FINGERPRINT] = json.dumps(list(inputs))
         taken = {str(key.get("rules")) for key in keys}
-        noted |= released.notes(rules for id_, rules in self._rule_sets.items() if id_ in taken)
-        return {name: _plain(value) for name, value in noted.items() if value is not None}
+        return noted | released.notes(rules for id_, rules in self._rule_sets.items() if id_ in taken)
 
 
 def table_keys(keys: Sequence[str], asset: dg.AssetKey) -> list[PartitionKey]:
@@ -120,7 +149,3 @@ def table_key(key: str) -> PartitionKey:
     if CAMPAIGN in parts:
         return {"campaign_key": parts[CAMPAIGN], "rules": parts[RULES]}
     return {"landed_on": day_of(parts[DAY]), "rules": parts[RULES]}
-
-
-def _plain(value: object) -> str:
-    return str(value.value) if isinstance(value, dg.MetadataValue) else str(value)

@@ -8,11 +8,10 @@ of that snapshot; any commit in between makes the writer read again, so that wri
 https://github.com/delta-io/delta/blob/master/PROTOCOL.md
 """
 
-import hashlib
 import json
 import random
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,10 +28,11 @@ from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableEr
 from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is_transient
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
+from pipelines.storage.provenance import PARTITION_KEYS, Provenance, Values, fold
 
 COMMIT_ATTEMPTS = 60
 LOOK_ATTEMPTS = 3
-FINGERPRINT_DIGITS = 16
+HISTORY_STEPS = (64, 1024, None)  # commits that are read at once
 LONGEST_WAIT_SECONDS = 1.0
 JITTER = random.SystemRandom()  # processes that start together must not wait alike
 SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
@@ -52,19 +52,15 @@ class Commit(NamedTuple):
     removed: int  # files removed
 
 
-class Snapshot(NamedTuple):
-    """Rows as they stood at one moment."""
-
-    frame: pl.LazyFrame
-    fingerprint: str  # of the files that hold them: no other write of these partition keys has the same
-
-
 @dataclass(frozen=True)
 class Tables:
     """All tables below one root: a local folder or `s3://` prefix that holds one Delta directory per table name."""
 
     url: str
     options: StoreOptions = field(default_factory=StoreOptions)
+    _noted: dict[str, tuple[int, dict[Values, Provenance]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def __post_init__(self) -> None:
         if scheme(self.url) == "memory":
@@ -93,14 +89,48 @@ class Tables:
         """The table's newest version."""
         return self._open(contract).version()
 
-    def notes(self, contract: type[Contract]) -> list[Mapping[str, Any]]:
-        """What the table's commits say of themselves, newest first; nothing where there is no table yet."""
+    def notes(self, contract: type[Contract]) -> Iterator[Mapping[str, Any]]:
+        """What the table's commits say of themselves, newest first; nothing where there is no table yet.
+
+        The newest come first and are read first: whoever has seen enough reads no further.
+        """
         try:
             table = self._open(contract)
         except TableNotFoundError:
-            return []
-        with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
-            return list[Mapping[str, Any]](table.history())
+            return
+        told = 0
+        for limit in HISTORY_STEPS:
+            with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
+                commits = table.history(limit)
+            yield from commits[told:]
+            if limit is None or len(commits) < limit:
+                return
+            told = len(commits)
+
+    def provenance(self, contract: type[Contract]) -> Mapping[Values, Provenance]:
+        """What the newest commit of each partition says that its rows come from; nothing where there is no table yet.
+
+        Rows that are scanned after this are not older than it: a partition that changes in between looks older than
+        it is, and is computed once more, but never newer.
+        """
+        if not self.exists(contract):
+            return {}
+        version, name = self.version(contract), table_name(contract)
+        if self._noted.get(name, (None,))[0] != version:
+            self._noted[name] = (version, fold(self.notes(contract), partition_by(contract)))
+        return self._noted[name][1]
+
+    def rows(self, contract: type[Contract]) -> dict[Values, int]:
+        """The number of rows of each partition, as the table's log tells it: no file is read."""
+        try:
+            actions = pl.DataFrame(self._open(contract).get_add_actions())
+        except TableNotFoundError:
+            return {}
+        if actions.is_empty():
+            return {}
+        values = [pl.col("partition").struct.field(column).cast(pl.String) for column in partition_by(contract)]
+        counts = actions.group_by(values).agg(pl.col("num_records").sum())
+        return {row[:-1]: row[-1] for row in counts.iter_rows()}
 
     def ensure(self, contracts: Iterable[type[Contract]]) -> None:
         """Create what is missing with the contract's full schema; add columns that a contract has gained.
@@ -118,12 +148,6 @@ class Tables:
     def scan(
         self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
     ) -> pl.LazyFrame:
-        """The rows of a snapshot; see `snapshot`."""
-        return self.snapshot(contract, keys, version).frame
-
-    def snapshot(
-        self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
-    ) -> Snapshot:
         """One snapshot of the table, of the given partition keys only, in exactly the contract's columns and types.
 
         Keys may name some of the partition columns only (all of them the same ones). The snapshot is taken now, not
@@ -143,8 +167,7 @@ class Tables:
         if keys is not None:
             wanted = partition_keys(contract, keys, whole=False)
             held = held.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
-        frame = scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
-        return Snapshot(frame, hashlib.sha256("\n".join(held["path"]).encode()).hexdigest()[:FINGERPRINT_DIGITS])
+        return scan_files([f"{self.uri(contract)}/{path}" for path in held["path"]], contract, self.options)
 
     def replace(
         self,
@@ -169,7 +192,7 @@ class Tables:
         writer.check_schema(frame)
         table = self._ready(contract)
         files = writer.write(frame)
-        noted = {**(metadata or {}), "partition_keys": json.dumps(replaced.rows(named=True), default=str)}
+        noted = {**(metadata or {}), PARTITION_KEYS: json.dumps(replaced.rows(named=True), default=str)}
         for attempt in range(COMMIT_ATTEMPTS):
             held = _held(table, contract).join(replaced, on=partition_by(contract), how="semi")
             if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost

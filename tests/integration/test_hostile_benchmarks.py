@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from pipelines.cli import database
-from pipelines.run import RunSummary
 from pipelines.settings import Settings
+from pipelines.summary import RunSummary
 from tests.integration import hostile_benchmarks as hostile
 from tests.integration.hostile_benchmarks import (
     COMPASS,

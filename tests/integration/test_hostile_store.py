@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from pipelines.run import RunSummary
 from pipelines.settings import Settings
+from pipelines.summary import RunSummary
 from tests.integration.hostile import HOSTILE, OVERSIZED
 from tests.integration.warehouses import ran, rows, settings, write
 

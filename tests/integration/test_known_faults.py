@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipelines.run import RunSummary
 from pipelines.settings import Settings
+from pipelines.summary import RunSummary
 from tests.integration.warehouses import ran, rows, settings, write
 
 DAY = "2026-11-28"

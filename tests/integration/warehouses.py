@@ -9,8 +9,9 @@ import polars as pl
 from assets.contract import Contract, schema
 from assets.tables import TABLES
 from pipelines.build import table_store
-from pipelines.run import RunSummary, run
+from pipelines.run import run
 from pipelines.settings import Settings
+from pipelines.summary import RunSummary
 from tests.integration.hostile import objects
 
 VOLATILE = ("uri", "etag", "last_modified", "ingested_at", "batch", "recorded_in")

@@ -10,7 +10,7 @@ OPENERS = 6
 OPEN = """
 import sys
 from pathlib import Path
-from pipelines.run import instance_in
+from pipelines.instance import instance_in
 sys.stdin.read()
 with instance_in(Path(sys.argv[1])) as instance:
     instance.add_dynamic_partitions("some", [sys.argv[2]])

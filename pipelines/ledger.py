@@ -1,0 +1,124 @@
+"""Inside a step: which partition keys of the run are computed, and what their commit will say they came from.
+
+A key that is stored already, from the same code, rule set and inputs, is left alone, however the run was started: from
+the command line, by a schedule, or as a backfill from Dagster's UI. Here: that decision. Not here: which keys a run is
+started for (`staleness`).
+"""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import dagster as dg
+
+from assets.contract import Contract, table_name
+from assets.rulesets.loader import RuleSet, select
+from assets.table_asset import Scope
+from assets.tables import TABLES, layer
+from pipelines.partitions import DAY, RULES, day_of
+from pipelines.staleness import expected, recipe, undecoded
+from pipelines.storage.partition_files import PartitionKey
+from pipelines.storage.provenance import Provenance, Values
+from pipelines.storage.tables import Tables
+
+FORCE = "scorehouse/force"
+"""Run tag: compute every key, whatever is stored."""
+
+
+class Due(NamedTuple):
+    """The keys of a step that are computed, with the fingerprint of what each is computed from; how many are not."""
+
+    keys: list[PartitionKey]
+    inputs: list[str]
+    fresh: int
+    without_inputs: int
+
+
+@dataclass
+class Ledger:
+    """What the running steps of a process were given, and what they decided."""
+
+    tables: Tables
+    rule_sets: Mapping[str, RuleSet]
+    _given: dict[str, Mapping[Values, Provenance]] = field(default_factory=dict)
+    _due: dict[str, Due] = field(default_factory=dict)
+    _scopes: dict[str, list[Scope]] = field(default_factory=dict)
+
+    def give(self, table: str) -> None:
+        """Note what is stored of a table; call it before its rows are scanned for a step."""
+        self._given[table] = self.tables.provenance(TABLES[table])
+
+    def decided(self, table: str) -> Due | None:
+        """What the running step decided about its keys; nothing where it did not ask."""
+        return self._due.get(table)
+
+    def scopes(self, context: dg.AssetExecutionContext) -> list[Scope]:
+        """The rule sets, each with its days, that a step of the results layer computes.
+
+        Raises:
+            RuleSetError: a key names a rule set that does not exist; Dagster's UI lets anyone add such a partition.
+            dagster.Failure: a day has attempts, but a result that this one is computed from is missing.
+        """
+        made = recipe(context.assets_def.get_asset_spec())
+        if made.table in self._scopes:
+            return self._scopes[made.table]
+        stored = self.tables.provenance(TABLES[made.table])
+        due = Due([], [], 0, 0)
+        days: defaultdict[str, list[dt.date]] = defaultdict(list)
+        fresh = without = 0
+        for day, rules in self._keys(context):
+            would = expected(made, day, rules, self._noted)
+            if not isinstance(would, Provenance):
+                if absent := [name for name in would if layer(name) == "results"]:
+                    told = f"{made.table} of {day} under {rules.id}: {', '.join(absent)} of it must be computed first"
+                    raise dg.Failure(told, allow_retries=False)
+                without += 1
+                continue
+            held = stored.get((day, rules.id))
+            if not _forced(context) and held is not None and held.origin == would.origin:
+                fresh += 1
+                continue
+            due.keys.append({"landed_on": day_of(day), "rules": rules.id})
+            due.inputs.append(would.inputs)
+            days[rules.id].append(day_of(day))
+        self._due[made.table] = due._replace(fresh=fresh, without_inputs=without)
+        wanted = select(self.rule_sets, sorted(days))
+        self._scopes[made.table] = [Scope(rules, sorted(days[rules.id])) for rules in wanted]
+        return self._scopes[made.table]
+
+    def days(
+        self, context: dg.AssetExecutionContext, contracts: Sequence[type[Contract]], inputs: Mapping[dt.date, str]
+    ) -> list[dt.date]:
+        """Those of a step's days of which any of its tables is not stored as it would be.
+
+        Args:
+            context: the step.
+            contracts: the tables that it writes together.
+            inputs: what each day would be computed from: a fingerprint.
+        """
+        due = list(inputs)
+        if not _forced(context):
+            due = undecoded(self.tables, context.assets_def.specs, contracts, inputs)
+        for contract in contracts:
+            keys: list[PartitionKey] = [{"landed_on": day} for day in due]
+            given = [inputs[day] for day in due]
+            self._due[table_name(contract)] = Due(keys, given, len(inputs) - len(due), 0)
+        return due
+
+    def _noted(self, table: str, values: Values) -> Provenance | None:
+        if table not in self._given:
+            self.give(table)
+        return self._given[table].get(values)
+
+    def _keys(self, context: dg.AssetExecutionContext) -> Iterable[tuple[str, RuleSet]]:
+        for key in context.partition_keys:
+            if not isinstance(key, dg.MultiPartitionKey):
+                raise TypeError(f"{key!r} is no key of day and rule set")
+            (rules,) = select(self.rule_sets, [key.keys_by_dimension[RULES]])
+            yield key.keys_by_dimension[DAY], rules
+
+
+def _forced(context: dg.AssetExecutionContext) -> bool:
+    return context.run.tags.get(FORCE) == "true"

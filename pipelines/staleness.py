@@ -1,0 +1,167 @@
+"""What has to be computed again: what a partition would come from now, against what its commit says it came from.
+
+Here: how the tables of the results layer depend on each other, as the assets declare it, and the partitions that are
+stale, computed from what is stored and never from what ran. Not here: reading what commits say (`storage.provenance`),
+and skipping inside a step (`ledger`).
+"""
+
+import datetime as dt
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import dagster as dg
+
+from assets.contract import Contract, table_name
+from assets.rulesets.loader import RuleSet
+from assets.table_asset import BY_PREDECESSOR
+from assets.tables import LAYERS, TABLES, layer
+from pipelines.storage.provenance import Provenance, Values, of_inputs
+from pipelines.storage.tables import Tables
+
+PLANNED = ("landing", "attempts", "results")
+"""The layers whose partitions results are computed from, and their own."""
+
+Noted = Callable[[str, Values], Provenance | None]
+"""What the newest commit of a table's partition says of it."""
+
+
+class Recipe(NamedTuple):
+    """How a table of the results layer comes about."""
+
+    table: str
+    code_version: str
+    inputs: tuple[str, ...]
+    by_predecessor: bool  # whether it also reads its inputs of the rule set's predecessor
+
+
+class Part(NamedTuple):
+    """One input of a partition, and whether the partition cannot do without it."""
+
+    label: str
+    table: str
+    values: Values
+    needed: bool = True
+
+
+class Stale(NamedTuple):
+    """A day under a rule set of which some table is not what it would be."""
+
+    day: dt.date
+    rules: str
+    tables: tuple[str, ...]
+
+
+class Plan(NamedTuple):
+    """The partitions of the results layer that are stale, newest day first, and those that are not, and why."""
+
+    stale: list[Stale]
+    fresh: int
+    without_attempts: int
+
+
+def recipe(spec: dg.AssetSpec) -> Recipe:
+    """How an asset of the results layer comes about, as it declares it."""
+    return Recipe(
+        spec.key.to_user_string(),
+        spec.code_version or "",
+        tuple(sorted(dep.asset_key.to_user_string() for dep in spec.deps)),
+        bool(spec.metadata.get(BY_PREDECESSOR)),
+    )
+
+
+def recipes(specs: Iterable[dg.AssetSpec]) -> list[Recipe]:
+    """The recipes of the results layer, each after those that it depends on."""
+    known = {spec.key.to_user_string(): recipe(spec) for spec in specs}
+    ordered: dict[str, Recipe] = {}
+
+    def visit(name: str) -> None:
+        if name in ordered or layer(name) != "results":
+            return
+        for given in known[name].inputs:
+            visit(given)
+        ordered[name] = known[name]
+
+    for contract in LAYERS["results"]:
+        visit(table_name(contract))
+    return list(ordered.values())
+
+
+def parts(made: Recipe, day: str, rules: RuleSet) -> Iterator[Part]:
+    """Everything that a partition is computed from."""
+    for table in made.inputs:
+        if layer(table) != "results":
+            yield Part(table, table, (day,))
+            continue
+        yield Part(table, table, (day, rules.id))
+        if made.by_predecessor and rules.predecessor:
+            yield Part(f"{table} of {rules.predecessor}", table, (day, rules.predecessor), needed=False)
+
+
+def expected(made: Recipe, day: str, rules: RuleSet, noted: Noted) -> Provenance | list[str]:
+    """What the partition would come from now, or the inputs that it cannot do without and that are not there."""
+    given = {part: noted(part.table, part.values) for part in parts(made, day, rules)}
+    missing = [part.label for part, found in given.items() if found is None and part.needed]
+    if missing:
+        return missing
+    inputs = of_inputs({part.label: found for part, found in given.items()})
+    return Provenance(made.code_version, rules.digest, inputs, rules.status)
+
+
+def stale(
+    tables: Tables, ordered: Sequence[Recipe], rule_sets: Iterable[RuleSet], days: Iterable[dt.date], *, every: bool
+) -> Plan:
+    """Which of these days are stale under which of these rule sets.
+
+    Args:
+        tables: where the results are, and the attempts.
+        ordered: every recipe of the results layer, each after those that it depends on.
+        rule_sets: the rule sets in question.
+        days: the days in question.
+        every: take the fresh ones too.
+    """
+    stored = {name: tables.provenance(contract) for name, contract in TABLES.items() if layer(name) in PLANNED}
+    coming: dict[tuple[str, Values], Provenance] = {}
+    found, fresh, without = [], 0, 0
+
+    def noted(table: str, values: Values) -> Provenance | None:
+        return coming.get((table, values)) or stored[table].get(values)
+
+    for rules in rule_sets:
+        for day in sorted(set(days), reverse=True):
+            changed = []
+            for made in ordered:
+                would = expected(made, day.isoformat(), rules, noted)
+                if not isinstance(would, Provenance):
+                    break
+                values = (day.isoformat(), rules.id)
+                coming[made.table, values] = would
+                held = stored[made.table].get(values)
+                if every or held is None or held.origin != would.origin:
+                    changed.append(made.table)
+            else:
+                fresh += not changed
+                found += [Stale(day, rules.id, tuple(changed))] if changed else []
+                continue
+            without += 1
+    return Plan(sorted(found, key=lambda one: (-one.day.toordinal(), one.rules)), fresh, without)
+
+
+def undecoded(
+    tables: Tables, specs: Iterable[dg.AssetSpec], layer_of: Iterable[type[Contract]], inputs: Mapping[dt.date, str]
+) -> list[dt.date]:
+    """The days of which some table of a layer is not stored as it would be.
+
+    Args:
+        tables: where they are.
+        specs: the assets, with their code versions.
+        layer_of: the tables that are written together.
+        inputs: what each day would be computed from: a fingerprint.
+    """
+    versions = {spec.key.to_user_string(): spec.code_version or "" for spec in specs}
+    stored = [(tables.provenance(contract), versions[table_name(contract)]) for contract in layer_of]
+
+    def complete(day: dt.date, given: str) -> bool:
+        held = [(found.get((day.isoformat(),)), version) for found, version in stored]
+        return all(one is not None and one.origin == (version, "", given) for one, version in held)
+
+    return [day for day, given in inputs.items() if not complete(day, given)]

@@ -18,7 +18,7 @@ from assets.rulesets.loader import RuleSet, select
 from assets.table_asset import Scope
 from assets.tables import TABLES, layer
 from pipelines.partitions import DAY, RULES, day_of
-from pipelines.staleness import expected, recipe, undecoded
+from pipelines.staleness import difference, expected, recipe, undecoded
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.provenance import Provenance, Values
 from pipelines.storage.tables import Tables
@@ -76,8 +76,7 @@ class Ledger:
                     raise dg.Failure(told, allow_retries=False)
                 without += 1
                 continue
-            held = stored.get((day, rules.id))
-            if not _forced(context) and held is not None and held.origin == would.origin:
+            if not _forced(context) and not difference(stored.get((day, rules.id)), would):
                 fresh += 1
                 continue
             due.keys.append({"landed_on": day_of(day), "rules": rules.id})

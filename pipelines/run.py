@@ -7,6 +7,7 @@ what is stale (`staleness`), how a person starts it and reads the summary (the c
 
 import datetime as dt
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -97,6 +98,8 @@ class Session:
     def score(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> None:
         """Compute what is stale of these days under these rule sets, newest first, in runs of bounded memory."""
         plan = self.plan(days, rule_sets)
+        for one in plan.stale:
+            self.summary.scored.setdefault(one.rules, Counter())[one.reason] += 1
         self.summary.fresh += plan.fresh
         self.summary.without_attempts += plan.without_attempts
         sizes = sizes_of_days(self.tables)
@@ -152,7 +155,10 @@ def session(
     definitions = build_definitions(settings, **overrides)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
-        begun = Session(definitions, opened, table_store(settings), progress, force)
+        tables = overrides.get("tables")
+        begun = Session(
+            definitions, opened, tables if isinstance(tables, Tables) else table_store(settings), progress, force
+        )
         begun.summary.rules = [rules.id for rules in wanted]
         yield begun, wanted
         begun.summary.seconds = time.monotonic() - started

@@ -18,6 +18,7 @@ from assets.tables import LAYERS, TABLES, layer
 from pipelines.storage.provenance import Provenance, Values, of_inputs
 from pipelines.storage.tables import Tables
 
+FORCED = "forced"
 PLANNED = ("landing", "attempts", "results")
 """The layers whose partitions results are computed from, and their own."""
 
@@ -44,11 +45,12 @@ class Part(NamedTuple):
 
 
 class Stale(NamedTuple):
-    """A day under a rule set of which some table is not what it would be."""
+    """A day under a rule set of which some table is not what it would be, and why not."""
 
     day: dt.date
     rules: str
     tables: tuple[str, ...]
+    reason: str  # of the first of them: see `difference`
 
 
 class Plan(NamedTuple):
@@ -107,6 +109,17 @@ def expected(made: Recipe, day: str, rules: RuleSet, noted: Noted) -> Provenance
     return Provenance(made.code_version, rules.digest, inputs, rules.status)
 
 
+def difference(held: Provenance | None, would: Provenance) -> str:
+    """Why a partition is stale, or an empty text."""
+    if held is None:
+        return "not computed yet"
+    if held.rule_set != would.rule_set:
+        return "the rule set changed"
+    if held.code_version != would.code_version:
+        return "the code changed"
+    return "the inputs changed" if held.inputs != would.inputs else ""
+
+
 def stale(
     tables: Tables, ordered: Sequence[Recipe], rule_sets: Iterable[RuleSet], days: Iterable[dt.date], *, every: bool
 ) -> Plan:
@@ -128,7 +141,7 @@ def stale(
 
     for rules in rule_sets:
         for day in sorted(set(days), reverse=True):
-            changed = []
+            changed: list[tuple[str, str]] = []
             for made in ordered:
                 would = expected(made, day.isoformat(), rules, noted)
                 if not isinstance(would, Provenance):
@@ -136,11 +149,12 @@ def stale(
                 values = (day.isoformat(), rules.id)
                 coming[made.table, values] = would
                 held = stored[made.table].get(values)
-                if every or held is None or held.origin != would.origin:
-                    changed.append(made.table)
+                if reason := difference(held, would) or (every and FORCED):
+                    changed.append((made.table, reason))
             else:
                 fresh += not changed
-                found += [Stale(day, rules.id, tuple(changed))] if changed else []
+                if changed:
+                    found.append(Stale(day, rules.id, tuple(table for table, _ in changed), changed[0][1]))
                 continue
             without += 1
     return Plan(sorted(found, key=lambda one: (-one.day.toordinal(), one.rules)), fresh, without)

@@ -39,6 +39,7 @@ class RunSummary:
     disagreements: int = 0
     warnings: list[str] = field(default_factory=list)
     computed: Counter[str] = field(default_factory=Counter)  # table -> partitions written
+    scored: dict[str, Counter[str]] = field(default_factory=dict)  # rule set -> why -> days scored
     fresh: int = 0  # days under a rule set that were left alone: stored already, from the same code, rules and inputs
     without_attempts: int = 0  # days under a rule set that have nothing to score
     compared: list[tuple[str, str]] = field(default_factory=list)  # campaign key and rule set

@@ -11,7 +11,7 @@ import typer
 import pipelines.run
 from pipelines.build import report_store
 from pipelines.campaigns import Checked, check, verdicts
-from pipelines.cli.options import Json, verb
+from pipelines.cli.options import Json, Rules, verb
 from pipelines.cli.output import UsageError, print_json, print_table, say
 from pipelines.cli.progress import progress
 from pipelines.settings import Settings, load
@@ -26,7 +26,7 @@ app = verb()
 @app.command()
 def compare(
     campaign: Annotated[list[str] | None, typer.Argument(help="Id or key of a campaign; default every one.")] = None,
-    rules: Annotated[list[str] | None, typer.Option(help="Rule set; default the active ones. May be repeated.")] = None,
+    rules: Rules = None,
     check_: Annotated[
         bool, typer.Option("--check", help="Recompute what is stored, write nothing; exit status 1 if it differs.")
     ] = False,

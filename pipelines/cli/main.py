@@ -27,6 +27,7 @@ from pipelines.storage.errors import StoreConfigurationError, StoreError
 VERBS = {
     "demo": "Make a seeded example store, run everything on it, and say what came out.",
     "run": "Land new artifacts, verify them, and score them under the active rule sets.",
+    "backfill": "Score again what the attempts layer holds, where the rules or the code changed.",
     "compare": "Compare the arms of registered campaigns, or check what is stored.",
     "report": "Say where a campaign's report is, or write it to a file.",
     "sql": "Answer one SELECT over the tables.",

@@ -17,6 +17,9 @@ def verb(help_text: str | None = None, *, group: bool = False) -> typer.Typer:
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+From = Annotated[str | None, typer.Option("--from", metavar="D", help="First landing day; default the first.")]
+To = Annotated[str | None, typer.Option("--to", metavar="D", help="Last landing day; default the last.")]
+Rules = Annotated[list[str] | None, typer.Option(help="Rule set; default the active ones. May be repeated.")]
 
 
 def day(text: str | None, option: str) -> dt.date | None:
@@ -31,6 +34,18 @@ def day(text: str | None, option: str) -> dt.date | None:
         return dt.date.fromisoformat(text)
     except ValueError:
         raise UsageError(f"{option} {text!r} is no day; write it as 2026-01-31") from None
+
+
+def day_range(from_: str | None, to: str | None) -> tuple[dt.date | None, dt.date | None]:
+    """The days of `--from` and `--to`.
+
+    Raises:
+        UsageError: one is no day, or the range is reversed.
+    """
+    first, last = day(from_, "--from"), day(to, "--to")
+    if first and last and last < first:
+        raise UsageError(f"the range of days is reversed: --from {first} is after --to {last}")
+    return first, last
 
 
 def moment(text: str | None, option: str) -> dt.datetime | None:

@@ -9,7 +9,7 @@ import typer
 
 import pipelines.run
 from assets.sources.registry import patterns
-from pipelines.cli.options import Json, day, verb
+from pipelines.cli.options import From, Json, Rules, To, day_range, verb
 from pipelines.cli.output import UsageError, print_json
 from pipelines.cli.progress import progress
 from pipelines.cli.summary import as_json, print_summary
@@ -20,19 +20,15 @@ app = verb()
 
 @app.command()
 def run(
-    from_: Annotated[
-        str | None, typer.Option("--from", metavar="D", help="First landing day; default the first.")
-    ] = None,
-    to: Annotated[str | None, typer.Option("--to", metavar="D", help="Last landing day; default the last.")] = None,
-    rules: Annotated[list[str] | None, typer.Option(help="Rule set; default the active ones. May be repeated.")] = None,
+    from_: From = None,
+    to: To = None,
+    rules: Rules = None,
     source: Annotated[list[str] | None, typer.Option(help="Only this source. May be repeated.")] = None,
     json: Json = False,
 ) -> None:
     """Land new artifacts, verify them, and score them; bad artifacts are reported and stop nothing."""
     settings = load()
-    first, last = day(from_, "--from"), day(to, "--to")
-    if first and last and last < first:
-        raise UsageError(f"the range of days is reversed: --from {first} is after --to {last}")
+    first, last = day_range(from_, to)
     try:
         patterns(settings.patterns, source or [])
     except ValueError as error:

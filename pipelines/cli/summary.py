@@ -29,6 +29,11 @@ def as_json(summary: RunSummary) -> dict[str, Any]:
         "identical_copies": summary.identical_copies,
         "classes": {rules: dict(sorted(classes.items())) for rules, classes in summary.classes.items()},
         "disagreements": summary.disagreements,
+        "scored": {rules: dict(sorted(why.items())) for rules, why in summary.scored.items()},
+        "fresh": summary.fresh,
+        "without_attempts": summary.without_attempts,
+        "compared": [{"campaign_key": key, "rules": rules} for key, rules in summary.compared],
+        "computed": dict(summary.computed),
         "warnings": summary.warnings,
         "tables": dict(summary.tables),
         "seconds": round(summary.seconds, 3),
@@ -62,6 +67,23 @@ def print_summary(summary: RunSummary) -> None:
         print_table(["stage", "reason", "documents"], rows)
     else:
         say("  nothing")
+    print_results(summary)
+
+
+def print_results(summary: RunSummary) -> None:
+    """What was scored and compared, what was left alone and why, and the classes of the days."""
+    say()
+    say("Scored", style="bold")
+    for rules, why in summary.scored.items():
+        told = ", ".join(f"{counted(n, 'day', 'days')}: {reason}" for reason, n in why.most_common())
+        say(f"  under {rules} {told}")
+    if summary.fresh:
+        told = "complete, from the same code, rules and inputs"
+        say(f"  {counted(summary.fresh, 'day was', 'days were')} left alone: {told}")
+    if summary.without_attempts:
+        say(f"  {counted(summary.without_attempts, 'day has', 'days have')} no attempts to score")
+    if summary.compared:
+        say(f"  {counted(len(summary.compared), 'comparison', 'comparisons')} made")
     for rules, classes in summary.classes.items():
         say()
         say(f"Verified under rule set {rules}", style="bold")

@@ -1,4 +1,4 @@
-"""A store of full attempt artifacts of about 12 KB, 60 trajectory days each, seeded."""
+"""A store of full attempt artifacts, seeded: with 60 trajectory days each they are of about 12 KB."""
 
 import json
 import random
@@ -8,17 +8,22 @@ from typing import Any
 TRAJECTORY_DAYS = 60
 TASKS = 40
 
-CONSTRAINTS = [
+def constraints(horizon: int) -> list[dict[str, Any]]:
+    """One of most kinds, for a task of so many days."""
+    return [
     {"id": "budget", "kind": "spending_budget", "maxCents": 2_900_000},
     {"id": "floor", "kind": "cash_floor", "minCents": 0},
     {"id": "cash", "kind": "cash_bounds", "minCents": -500_000, "maxCents": 900_000_000},
     {"id": "price", "kind": "price_bounds", "minCents": 500, "maxCents": 9_900},
     {"id": "end", "kind": "horizon"},
     {"id": "deal", "kind": "agreement", "agreementId": "supplier-1", "status": "signed", "byDay": 20},
-    {"id": "grow", "kind": "growth", "metric": "activePayingAccounts", "fromDay": 0, "toDay": 60, "minRatio": 1.1},
+    {"id": "grow", "kind": "growth", "metric": "activePayingAccounts", "fromDay": 0, "toDay": horizon, "minRatio": 1.1},
 ]
-OBJECTIVES = [{"id": "keep", "metric": "activePayingAccounts", "fromDay": 10, "toDay": 60, "min": 20}]
-QUESTIONS = [
+
+
+def questions(horizon: int) -> list[dict[str, Any]]:
+    """A categorical one and a forecast."""
+    return [
     {
         "id": "q-cause",
         "kind": "categorical",
@@ -27,16 +32,16 @@ QUESTIONS = [
         "dueOnDay": 7,
         "requirement": {"kind": "supported_conclusion"},
     },
-    {"id": "q-cash", "kind": "forecast", "metric": "cashCents", "outcomeOnDay": 60, "scale": 100_000, "dueOnDay": 10},
+    {"id": "q-cash", "kind": "forecast", "metric": "cashCents", "outcomeOnDay": horizon, "scale": 100_000, "dueOnDay": 10},
 ]
 
 
-def attempt(rng: random.Random, number: int) -> dict[str, Any]:
-    """One full attempt artifact."""
+def attempt(rng: random.Random, number: int, horizon: int = TRAJECTORY_DAYS) -> dict[str, Any]:
+    """One full attempt artifact with a day 0 and `horizon` days after it."""
     task = number % TASKS
     accounts = rng.randint(20, 30)
     days = []
-    for day in range(TRAJECTORY_DAYS + 1):
+    for day in range(horizon + 1):
         cash = rng.randint(-2_000, 9_000_000) if rng.random() < 0.01 else rng.randint(1_000_000, 9_000_000)
         accounts = max(0, accounts + rng.choice((-1, 0, 0, 1, 1)))
         days.append(
@@ -68,11 +73,19 @@ def attempt(rng: random.Random, number: int) -> dict[str, Any]:
             "outcome": "completed",
         },
         "task": {
-            "horizonDays": TRAJECTORY_DAYS,
+            "horizonDays": horizon,
             "primaryMetric": ("net_assets", "net_cash", "operating_margin", "active_paying_accounts")[task % 4],
-            "constraints": CONSTRAINTS,
-            "objectives": [{**OBJECTIVES[0], "min": 15 + task % 10}],
-            "questions": QUESTIONS,
+            "constraints": constraints(horizon),
+            "objectives": [
+                {
+                    "id": "keep",
+                    "metric": "activePayingAccounts",
+                    "fromDay": horizon // 6,
+                    "toDay": horizon,
+                    "min": 15 + task % 10,
+                }
+            ],
+            "questions": questions(horizon),
         },
         "trajectory": days,
         "agreements": [{"agreementId": "supplier-1", "status": "signed", "onDay": rng.randint(10, 22)}],

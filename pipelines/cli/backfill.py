@@ -1,0 +1,40 @@
+"""`scorehouse backfill`: score again what the attempts layer holds, under one or several rule sets.
+
+Here: the options, and what a person sees. Not here: what is stale (`pipelines.staleness`) and the run (`pipelines.run`).
+"""
+
+from typing import Annotated
+
+import typer
+
+import pipelines.run
+from pipelines.cli.options import From, Json, Rules, To, day_range, verb
+from pipelines.cli.output import print_json, say
+from pipelines.cli.progress import progress
+from pipelines.cli.summary import as_json, print_results
+from pipelines.settings import load
+
+app = verb()
+
+
+@app.command()
+def backfill(
+    *,
+    rules: Rules = None,
+    from_: From = None,
+    to: To = None,
+    force: Annotated[bool, typer.Option("--force", help="Compute what is complete, too.")] = False,
+    json: Json = False,
+) -> None:
+    """Score from the attempts layer what is stale under these rule sets, newest day first; no artifact is read."""
+    settings = load()
+    first, last = day_range(from_, to)
+    with progress() as reporter:
+        summary = pipelines.run.backfill(settings, rules or [], first, last, reporter, force=force)
+    if json:
+        print_json(as_json(summary))
+        return
+    if not summary.days:
+        say("Nothing to score: the attempts layer has none of these days; `scorehouse run` lands and decodes them.")
+        return
+    print_results(summary)

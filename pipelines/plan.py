@@ -1,0 +1,106 @@
+"""What a rule set would change, before anything is published under it.
+
+The same run as a backfill's, over the same tables, with every write going to a folder that is thrown away: its numbers
+are those of the backfill. Here: that run and its figures. Not here: telling people (`cli.rules`).
+"""
+
+import datetime as dt
+import tempfile
+from dataclasses import dataclass, field
+
+import dagster as dg
+import polars as pl
+
+from assets.attempts.contract import Attempts
+from assets.campaigns.contract import CampaignComparisons
+from assets.landing.land import Progress
+from assets.reconciliation.contract import RuleChanges
+from assets.rulesets.loader import RuleSet, RuleSetError, load_all, select
+from assets.tables import TABLES
+from assets.verification.contract import Verifications
+from pipelines import jobs
+from pipelines.build import table_store
+from pipelines.run import Session, decoded_days, session
+from pipelines.settings import Settings
+from pipelines.storage.overlay import NoReports, overlay
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A campaign whose verdict would be another one; null where there is none under the predecessor."""
+
+    campaign_id: str
+    before: str | None
+    after: str
+
+
+@dataclass
+class RulePlan:
+    """What a backfill under a rule set would do."""
+
+    rules: str
+    predecessor: str
+    days: list[dt.date]
+    partitions: int = 0  # days that would be computed
+    attempts: int = 0  # attempts of those days
+    fresh: int = 0  # days that are complete already
+    not_compared: list[dt.date] = field(default_factory=list)  # days without results under the predecessor
+    changes: pl.DataFrame = field(default_factory=pl.DataFrame)  # rows of `rule_changes`
+    campaigns: int = 0
+    flips: list[Flip] = field(default_factory=list)
+
+
+def plan(
+    settings: Settings,
+    rules: str,
+    from_day: dt.date | None = None,
+    to_day: dt.date | None = None,
+    progress: Progress | None = None,
+) -> RulePlan:
+    """What a backfill under this rule set would compute, and what would change against its predecessor.
+
+    Raises:
+        StoreError: a table cannot be read.
+        RuleSetError: the rule set is unknown, or names no predecessor.
+        ValueError: the range of days is reversed.
+    """
+    within = jobs.within(from_day, to_day)
+    rule_sets = load_all(settings.rulesets)
+    (wanted,) = select(rule_sets, [rules])
+    if wanted.predecessor is None:
+        raise RuleSetError(f"rule set {rules} names no predecessor: there is nothing to compare it with")
+    with tempfile.TemporaryDirectory(prefix="scorehouse-plan-") as folder, dg.DagsterInstance.ephemeral() as instance:
+        tables = overlay(table_store(settings), folder)
+        tables.ensure(TABLES.values())
+        found = RulePlan(rules, wanted.predecessor, within(decoded_days(tables)))
+        with session(settings, [rules], progress, instance, tables=tables, reports=NoReports()) as (begun, _):
+            _score(begun, wanted, found)
+            _compare(begun, wanted, rule_sets[wanted.predecessor], found)
+    return found
+
+
+def _score(begun: Session, wanted: RuleSet, found: RulePlan) -> None:
+    coming = begun.plan(found.days, [wanted])
+    sizes = begun.tables.rows(Attempts)
+    found.partitions, found.fresh = len(coming.stale), coming.fresh
+    found.attempts = sum(sizes.get((one.day.isoformat(),), 0) for one in coming.stale)
+    before = begun.tables.provenance(Verifications)
+    found.not_compared = [day for day in found.days if (day.isoformat(), found.predecessor) not in before]
+    begun.score(found.days, [wanted])
+    changes = begun.tables.scan(RuleChanges).filter(pl.col("rules") == wanted.id, pl.col("landed_on").is_in(found.days))
+    found.changes = changes.collect(engine="streaming").sort("landed_on", "attempt_id")
+
+
+def _compare(begun: Session, wanted: RuleSet, predecessor: RuleSet, found: RulePlan) -> None:
+    begun.compare_stale([predecessor, wanted])
+    rows = begun.tables.scan(CampaignComparisons).select("campaign_id", "rules", "verdict").collect(engine="streaming")
+    verdicts = {
+        rules: dict(rows.filter(pl.col("rules") == rules).select("campaign_id", "verdict").iter_rows())
+        for rules in (predecessor.id, wanted.id)
+    }
+    found.campaigns = len(verdicts[wanted.id])
+    found.flips = [
+        Flip(id_, verdicts[predecessor.id].get(id_), verdict)
+        for id_, verdict in sorted(verdicts[wanted.id].items())
+        if verdicts[predecessor.id].get(id_) != verdict
+    ]

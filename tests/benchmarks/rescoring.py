@@ -1,0 +1,89 @@
+"""Scoring again under a new rule set: attempts per second, memory, and one process against many.
+
+The attempts layer is written as a run would leave it; what is measured is `backfill`, Dagster included.
+"""
+
+import datetime as dt
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from assets.attempts.assets import LAYER
+from assets.attempts.contract import PARTS, TrajectoryDays
+from assets.contract import empty, schema, table_name
+from assets.rulesets.loader import load_all
+from assets.sources.documents import Document, Limits
+from assets.sources.worldseq import decode
+from pipelines.run import backfill
+from pipelines.settings import Settings
+from pipelines.storage.provenance import INPUT_FINGERPRINT
+from pipelines.storage.tables import Tables
+from tests.benchmarks.ratios import Ratio, best
+from tests.benchmarks.store import attempt
+
+FIRST = dt.date(2026, 9, 1)
+NOON = dt.datetime(2026, 9, 1, 12, tzinfo=dt.UTC)
+LARGE = (50, 20_000, 10)  # landing days, attempts a day, trajectory days of each
+MONTH = (30, 2_000, 10)
+V2 = {'id = "v1"': 'id = "v2"\npredecessor = "v1"', "player_calls = 1024": "player_calls = 900"}
+
+
+def layer(folder: Path, days: int, attempts: int, horizon: int) -> Settings:
+    """The attempts layer of so many landing days with so many attempts each, and a rule set v2."""
+    settings = Settings(str(folder / "artifacts"), str(folder / "tables"), folder / "dagster", folder / "rulesets")
+    (folder / "artifacts").mkdir()
+    (folder / "rulesets").mkdir()
+    text = (Path(__file__).parents[2] / "assets" / "rulesets" / "v1.toml").read_text(encoding="utf-8")
+    for old, new in V2.items():
+        text = text.replace(old, new)
+    (folder / "rulesets" / "v2.toml").write_text(text.replace('"active"', '"candidate"'), encoding="utf-8")
+    rng = random.Random(1)
+    documents = [
+        Document(f"file:///{n}", str(n), "worldseq", FIRST, NOON, f"{n:064x}", json.dumps(one).encode())
+        for n, one in enumerate(attempt(rng, number, horizon) for number in range(attempts))
+    ]
+    decoded = decode(documents, Limits(), 0)
+    tables = Tables(settings.tables)
+    tables.ensure(LAYER)
+    for number in range(days):
+        day = FIRST + dt.timedelta(number)
+        for contract in LAYER:
+            frame = decoded.frames.get(table_name(contract), empty(contract))
+            there = frame.select(pl.exclude("document"))
+            if "attempt_id" in there.columns:
+                there = there.with_columns(pl.concat_str("attempt_id", pl.lit(f"-{number}")))
+            there = there.with_columns(landed_on=pl.lit(day))
+            noted = {"code_version": "1", INPUT_FINGERPRINT: json.dumps([str(number)])}
+            tables.replace(contract, there.select(empty(contract).columns), [{"landed_on": day}], noted)
+    return settings
+
+
+def scan(tables: Tables) -> None:
+    """One streaming pass over every figure of every trajectory day, grouped by attempt."""
+    read = [name for name, dtype in schema(TrajectoryDays).items() if dtype.is_numeric()]
+    figures = [getattr(pl.col(name), kind)().alias(f"{name}_{kind}") for name in read for kind in ("min", "max", "sum")]
+    rows = tables.scan(TrajectoryDays).group_by("landed_on", "attempt_id").agg(figures)
+    rows.select(pl.len()).collect(engine="streaming")
+
+
+def _measured(folder: str) -> None:
+    place = Path(folder)
+    settings = Settings(str(place / "artifacts"), str(place / "tables"), place / "dagster", place / "rulesets")
+    started = time.perf_counter()
+    summary = backfill(settings, ["v2"])
+    seconds = time.perf_counter() - started
+    # Not `ru_maxrss`: it begins with what the parent held when it started this process.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    peak = next(line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:"))
+    sys.stdout.write(json.dumps([seconds, int(peak) * 1024, summary.attempts]))
+
+
+if __name__ == "__main__":
+    _measured(sys.argv[1])

@@ -90,8 +90,8 @@ class Tally:
             class_=changed["class",],
             primary_value=changed["primary_value",],
             reward=changed["reward",],
-            classes=[ClassChange(*what, attempts=number) for what, number in _most_first(classes)],
-            predicates=[Responsible(*what, attempts=number) for what, number in _most_first(predicates)],
+            classes=[ClassChange(before, after, number) for (before, after), number in _most_first(classes)],
+            predicates=[Responsible(id_, kind, number) for (id_, kind), number in _most_first(predicates)],
         )
 
 

@@ -13,7 +13,7 @@ from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
 from assets.campaigns.contract import COMPARED, CampaignRegistrations
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
-from assets.reconciliation.contract import Reconciliation
+from assets.reconciliation.contract import Reconciliation, RuleChanges
 from assets.rewards.contract import Rewards, StageScores
 from assets.verification.contract import PredicateResults, Verifications
 
@@ -29,6 +29,7 @@ LAYERS: Mapping[str, tuple[type[Contract], ...]] = {
         BenchmarkMetrics,
         RunTotals,
         Reconciliation,
+        RuleChanges,
     ),
     "campaigns": COMPARED,
 }

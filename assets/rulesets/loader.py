@@ -6,6 +6,7 @@ is in the kernels, which take a rule set as an argument.
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
@@ -20,7 +21,7 @@ Positive = Annotated[float, Meta(gt=0)]
 NonNegative = Annotated[float, Meta(ge=0)]
 Probability = Annotated[float, Meta(ge=0, le=1)]
 # A rule set id is a partition value and a path segment everywhere: plain ASCII, short.
-RuleSetId = Annotated[str, Meta(pattern=r"^[a-z0-9]+([._-][a-z0-9]+)*$", max_length=40)]
+RuleSetId = Annotated[str, Meta(pattern=r"^[a-z0-9]+([._-][a-z0-9]+)*\Z", max_length=40)]
 
 Status = Literal["candidate", "active", "retired"]
 Level = Literal["family", "company", "task", "scenario", "attempt"]
@@ -164,9 +165,13 @@ def parse(text: str, origin: str) -> RuleSet:
         RuleSetError: not TOML, an unknown or missing key, or a value of the wrong type or range; names `origin`.
     """
     try:
-        return msgspec.convert(tomllib.loads(text), RuleSet)
+        rules = msgspec.convert(tomllib.loads(text), RuleSet)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise RuleSetError(f"{origin}: {error}") from error
+    for name, value in as_table(rules):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise RuleSetError(f"{origin}: {name} = {value} is not a finite number")
+    return rules
 
 
 def load_all(directory: Path | None = None) -> dict[str, RuleSet]:

@@ -15,11 +15,13 @@ from deltalake import DeltaTable, Field, Schema
 from deltalake.schema import PrimitiveType
 
 from assets.rulesets.loader import RuleSetError, active, current, load_all
-from pipelines.build import artifact_store
+from assets.verification.contract import Verifications
+from pipelines.build import artifact_store, table_store
 from pipelines.cli.database import stored
 from pipelines.cli.options import Json, verb
 from pipelines.cli.output import print_json, say
 from pipelines.instance import instance_in
+from pipelines.released import refuse_changed
 from pipelines.settings import Settings, load, secrets
 from pipelines.storage.errors import StoreError
 from pipelines.storage.failures import explaining
@@ -101,9 +103,16 @@ def probe_rules(settings: Settings) -> str:
     return f"{len(rule_sets)} loaded, active: {', '.join(active(rule_sets))}, current: {current(rule_sets).id}"
 
 
+def probe_released(settings: Settings) -> str:
+    """Compare the rule sets with those that results were published under."""
+    refuse_changed(load_all(settings.rulesets), table_store(settings).notes(Verifications))
+    return "no rule set was changed after results were published under it"
+
+
 PROBES = {
     "artifacts": probe_artifacts,
     "tables": probe_tables,
     "dagster": probe_dagster,
     "rules": probe_rules,
+    "released": probe_released,
 }

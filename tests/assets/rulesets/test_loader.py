@@ -61,7 +61,14 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
         ("player_calls = 1024\n", "", r"player_calls"),
         ('status = "active"', 'status = "live"', r"status"),
         ('id = "v1"', 'id = "V 1|"', r"\$\.id"),
+        ('id = "v1"', 'id = "v1\\n"', r"\$\.id"),
         ("scale = 100.0", "scale = 0.0", r"scale"),
+        (
+            "scale = 100.0",
+            "scale = inf",
+            r"v1\.toml: primary.\w+.scale = inf is not a finite number",
+        ),
+        ("center = 1.0", "center = nan", r"reward.center = nan is not a finite number"),
         ("id =", "id = =", r"v1\.toml"),
     ],
 )

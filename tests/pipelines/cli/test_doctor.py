@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.pipelines.cli.warehouse import Scorehouse
+from assets.rulesets.loader import load_all
+from assets.verification.contract import Verifications
+from pipelines.released import notes
+from pipelines.storage.tables import Tables
+from tests.pipelines.cli.warehouse import DAY_1, Scorehouse, frame, verdict
 
 
 def findings(scorehouse: Scorehouse, status: int) -> dict[str, tuple[bool, str]]:
@@ -23,6 +27,7 @@ def test_all_is_well(scorehouse: Scorehouse, home: Path) -> None:
         ["ok", "tables"],
         ["ok", "dagster"],
         ["ok", "rules"],
+        ["ok", "released"],
     ]
     assert {path.name for path in (home / ".scorehouse").iterdir()} == {
         "artifacts",
@@ -51,4 +56,22 @@ def test_every_failure_is_one_line(scorehouse: Scorehouse, home: Path, monkeypat
     monkeypatch.setenv("SCOREHOUSE_RULESETS", str(home / "rules"))
     result = scorehouse("doctor")
     assert result.exit_code == 1
-    assert [line.split()[0] for line in result.stdout.splitlines()] == ["failed"] * 4
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["failed"] * 5
+
+
+def test_a_rule_set_that_was_changed_after_its_release(
+    scorehouse: Scorehouse, home: Path, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "team").mkdir()
+    monkeypatch.setenv("SCOREHOUSE_RULESETS", str(home / "team"))
+    for verb in (("new", "v2", "--from", "v1"), ("activate", "v2")):
+        assert scorehouse("rules", *verb).exit_code == 0
+    rows = frame(Verifications, verdict("worldseq:a", DAY_1, "eligible", rules="v2"))
+    v2 = load_all(home / "team")["v2"]
+    tables.replace(Verifications, rows, [{"landed_on": DAY_1, "rules": "v2"}], notes([v2]))
+    assert findings(scorehouse, 1)["released"][0]
+    file = home / "team/v2.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace("player_calls = 1024", "player_calls = 1"), "utf-8")
+    ok, detail = findings(scorehouse, 1)["released"]
+    assert not ok
+    assert "rule set v2 was changed after results were published under it" in detail

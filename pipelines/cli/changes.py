@@ -1,0 +1,50 @@
+"""What a rule set changes, as people and programs are shown it.
+
+Here: the summary of `rule_changes` in lines, and as JSON. Not here: counting (`assets.reconciliation.change_summary`).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from assets.reconciliation.change_summary import Counts, Summary
+from pipelines.cli.output import print_table, say
+
+SHOWN = 5
+NO_CAMPAIGN = "(no campaign)"
+COLUMNS = ("campaign", "attempts", "class", "primary_value", "reward", "classes", "predicates")
+
+
+def print_changes(summary: Summary) -> None:
+    """How many attempts change in what, and by which predicates, overall and per campaign."""
+    if not summary.overall.attempts:
+        say("No attempt changes its class, its primary value or its reward.")
+        return
+    campaigns = [(id_ if id_ is not None else NO_CAMPAIGN, counts) for id_, counts in summary.campaigns.items()]
+    print_table(COLUMNS, [_row(name, counts) for name, counts in [*campaigns, ("all", summary.overall)]])
+
+
+def changes_json(summary: Summary) -> dict[str, Any]:
+    """The summary with a list of campaigns: an object cannot have null for a name."""
+    return {
+        "overall": _json(summary.overall),
+        "campaigns": [{"campaign_id": id_, **_json(counts)} for id_, counts in summary.campaigns.items()],
+    }
+
+
+def _json(counts: Counts) -> dict[str, Any]:
+    return {"class" if name == "class_" else name: value for name, value in asdict(counts).items()}
+
+
+def _row(name: str, counts: Counts) -> Sequence[object]:
+    classes = (f"{one.before or 'none'} → {one.after or 'none'} {one.attempts}" for one in counts.classes)
+    predicates = (f"{one.predicate_id} {one.attempts}" for one in counts.predicates)
+    figures = (counts.attempts, counts.class_, counts.primary_value, counts.reward)
+    return (name, *figures, _shown(classes), _shown(predicates))
+
+
+def _shown(told: Iterable[str]) -> str:
+    """The first few, and how many more there are; JSON has them all."""
+    first = list(told)
+    more = len(first) - SHOWN
+    return ", ".join([*first[:SHOWN], *([f"and {more} more"] if more > 0 else [])])

@@ -105,24 +105,29 @@ def results_asset(
     )
 
     def asset(compute: Callable[..., Rows]) -> dg.AssetsDefinition:
+        nothing = (
+            empty(contract) if inspect.signature(compute).return_annotation is pl.DataFrame else empty(contract).lazy()
+        )
+
         @functools.wraps(compute)
-        def due_only(context: dg.AssetExecutionContext, ledger: Ledger, **frames: pl.LazyFrame) -> Rows:
-            return compute(context, ledger, **frames) if ledger.scopes(context) else empty(contract)
+        def due_only(context: dg.AssetExecutionContext, ledger: Ledger, **given: Any) -> Rows:
+            return compute(context, ledger, **given) if ledger.scopes(context) else nothing
 
         return decorator(due_only)
 
     return asset
 
 
+def only(frame: pl.LazyFrame, scope: Scope) -> pl.LazyFrame:
+    """The rows of the scope's days, and of its rule set where they are of one."""
+    kept = frame.filter(pl.col("landed_on").is_in(scope.days))
+    return kept.filter(pl.col("rules") == scope.rules.id) if "rules" in frame.collect_schema() else kept
+
+
 def per_rule_set(
     context: dg.AssetExecutionContext, ledger: Ledger, kernel: Callable[..., pl.LazyFrame], *frames: pl.LazyFrame
 ) -> pl.LazyFrame:
     """The kernel's rows for exactly what is due of the run: `kernel(*frames, rules)` per rule set, on its days."""
-
-    def only(frame: pl.LazyFrame, scope: Scope) -> pl.LazyFrame:
-        kept = frame.filter(pl.col("landed_on").is_in(scope.days))
-        return kept.filter(pl.col("rules") == scope.rules.id) if "rules" in frame.collect_schema() else kept
-
     return pl.concat(
         [kernel(*(only(frame, scope) for frame in frames), scope.rules) for scope in ledger.scopes(context)]
     )

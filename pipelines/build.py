@@ -27,7 +27,7 @@ from pipelines.ledger import Ledger
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
-from pipelines.sensors import campaigns_touched, rules_bumped
+from pipelines.sensors import campaigns_touched, late_artifacts, rules_bumped
 from pipelines.settings import Settings
 from pipelines.storage.artifact_store import ArtifactStore
 from pipelines.storage.io_manager import DeltaTables
@@ -124,6 +124,11 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
         asset_checks=checks(rule_sets),
         jobs=[jobs.landing, jobs.results, jobs.campaigns],
         schedules=[nightly(settings.look_back_days)],
-        sensors=[results_follow, rules_bumped(rule_sets), campaigns_touched(rule_sets)],
+        sensors=[
+            results_follow,
+            rules_bumped(rule_sets),
+            late_artifacts(settings.look_back_days, [spec for asset in assets for spec in asset.specs]),
+            campaigns_touched(rule_sets),
+        ],
         resources={**resources(settings, rule_sets), **overrides},
     )

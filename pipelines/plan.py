@@ -6,6 +6,7 @@ are those of the backfill. Here: that run and its figures. Not here: telling peo
 
 import datetime as dt
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import dagster as dg
@@ -14,6 +15,7 @@ import polars as pl
 from assets.attempts.contract import Attempts
 from assets.campaigns.contract import CampaignComparisons
 from assets.landing.land import Progress
+from assets.reconciliation.change_summary import Counts, Summary, summary
 from assets.reconciliation.contract import RuleChanges
 from assets.rulesets.loader import RuleSet, RuleSetError, load_all, select
 from assets.tables import TABLES
@@ -23,6 +25,7 @@ from pipelines.build import table_store
 from pipelines.run import Session, decoded_days, session
 from pipelines.settings import Settings
 from pipelines.storage.overlay import NoReports, overlay
+from pipelines.storage.tables import Tables
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class RulePlan:
     attempts: int = 0  # attempts of those days
     fresh: int = 0  # days that are complete already
     not_compared: list[dt.date] = field(default_factory=list)  # days without results under the predecessor
-    changes: pl.DataFrame = field(default_factory=pl.DataFrame)  # rows of `rule_changes`
+    changes: Summary = field(default_factory=lambda: Summary(Counts(), {}))
     campaigns: int = 0
     flips: list[Flip] = field(default_factory=list)
 
@@ -87,20 +90,23 @@ def _score(begun: Session, wanted: RuleSet, found: RulePlan) -> None:
     before = begun.tables.provenance(Verifications)
     found.not_compared = [day for day in found.days if (day.isoformat(), found.predecessor) not in before]
     begun.score(found.days, [wanted])
-    changes = begun.tables.scan(RuleChanges).filter(pl.col("rules") == wanted.id, pl.col("landed_on").is_in(found.days))
-    found.changes = changes.collect(engine="streaming").sort("landed_on", "attempt_id")
+    found.changes = changed(begun.tables, wanted.id, found.days)
 
 
 def _compare(begun: Session, wanted: RuleSet, predecessor: RuleSet, found: RulePlan) -> None:
     begun.compare_stale([predecessor, wanted])
     rows = begun.tables.scan(CampaignComparisons).select("campaign_id", "rules", "verdict").collect(engine="streaming")
-    verdicts = {
-        rules: dict(rows.filter(pl.col("rules") == rules).select("campaign_id", "verdict").iter_rows())
-        for rules in (predecessor.id, wanted.id)
-    }
-    found.campaigns = len(verdicts[wanted.id])
+    before, after = (
+        dict(rows.filter(pl.col("rules") == rules.id).select("campaign_id", "verdict").iter_rows())
+        for rules in (predecessor, wanted)
+    )
+    found.campaigns = len(after)
     found.flips = [
-        Flip(id_, verdicts[predecessor.id].get(id_), verdict)
-        for id_, verdict in sorted(verdicts[wanted.id].items())
-        if verdicts[predecessor.id].get(id_) != verdict
+        Flip(id_, before.get(id_), verdict) for id_, verdict in sorted(after.items()) if before.get(id_) != verdict
     ]
+
+
+def changed(tables: Tables, rules: str, days: Sequence[dt.date]) -> Summary:
+    """What differs under a rule set from its predecessor, on these days."""
+    rows = tables.scan(RuleChanges).filter(pl.col("rules") == rules, pl.col("landed_on").is_in(list(days)))
+    return summary(rows, tables.scan(Attempts).filter(pl.col("landed_on").is_in(list(days))))

@@ -1,20 +1,28 @@
-"""Sensors: what makes partitions, and what is compared again.
+"""Sensors: what makes partitions, and what is landed and compared again.
 
-`rules_bumped` registers the active rule sets as partitions, so that they can be scored and backfilled;
-`campaigns_touched` asks what is stored which comparisons are no longer of it.
+`rules_bumped` registers the active rule sets as partitions, so that they can be scored and backfilled; `late_artifacts`
+asks the store which days are not as they were landed; `campaigns_touched` asks what is stored which comparisons are no
+longer of it. Each is a thin wrapper: what is out of date, and what has been asked for already, is decided elsewhere.
 """
 
-from collections.abc import Mapping
+import datetime as dt
+import json
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from assets.campaigns.current import stale
-from assets.landing.land import TableStore
+from assets.landing.land import Intake, Store, TableStore
 from assets.rulesets.loader import RuleSet, active
 from pipelines import jobs
+from pipelines.late import decide as decide_late
+from pipelines.late import look
 from pipelines.partitions import campaign_and_rules
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as partitions
+from pipelines.requests import STATE, decide, runs_before, told
+from pipelines.schedules import window
+from pipelines.storage.tables import Tables
 
 
 def rules_bumped(rule_sets: Mapping[str, RuleSet]) -> dg.SensorDefinition:
@@ -55,17 +63,57 @@ def campaigns_touched(rule_sets: Mapping[str, RuleSet]) -> dg.SensorDefinition:
         found = list(stale(tables, [rule_sets[id_] for id_ in active(rule_sets)]))
         if not found:
             return dg.SkipReason("every comparison is of what is stored now")
+        states = {str(campaign_and_rules(one.campaign_key, one.rules)): one for one in found}
+        decision = decide(
+            {key: one.digest for key, one in states.items()},
+            runs_before(context.instance, jobs.campaigns.name, list(states)),
+        )
+        context.log.info(told(decision))
         known = context.instance.get_dynamic_partitions(str(campaign_partitions.name))
         new = sorted({one.campaign_key for one in found} - set(known))
         return dg.SensorResult(
             run_requests=[
                 dg.RunRequest(
-                    run_key=f"{one.campaign_key}|{one.rules}|{one.digest}",
-                    partition_key=campaign_and_rules(one.campaign_key, one.rules),
+                    partition_key=campaign_and_rules(states[key].campaign_key, states[key].rules),
+                    tags={STATE: states[key].digest},
                 )
-                for one in found
+                for key in decision.ask
             ],
             dynamic_partitions_requests=[campaign_partitions.build_add_request(new)] if new else [],
+        )
+
+    return sensor
+
+
+def late_artifacts(look_back_days: int, specs: Sequence[dg.AssetSpec]) -> dg.SensorDefinition:
+    """A sensor that lands again each day whose listing changed, of today and the days that a night looks back on."""
+
+    @dg.sensor(
+        name="late_artifacts",
+        job=jobs.landing,
+        minimum_interval_seconds=300,
+        default_status=dg.DefaultSensorStatus.STOPPED,
+        description="Lands the days whose artifacts arrived late, were corrected or vanished; results follow.",
+    )
+    def sensor(
+        context: dg.SensorEvaluationContext,
+        artifact_store: dg.ResourceParam[Store],
+        tables: dg.ResourceParam[Tables],
+        intake: dg.ResourceParam[Intake],
+    ) -> dg.SensorResult | dg.SkipReason:
+        now = intake.clock()
+        first, _ = window(now, look_back_days)
+        days = [first + dt.timedelta(number) for number in range((now.date() - first).days + 1)]
+        # A listing that fails raises here: the cursor stays, and the tick is a failed one.
+        found = look(artifact_store, tables, intake, specs, days, json.loads(context.cursor or "{}"))
+        late = decide_late(found)
+        context.update_cursor(json.dumps(late.cursor))
+        if not late.land:
+            return dg.SkipReason(f"{len(found)} days are stored as they are listed")
+        decision = decide(late.land, runs_before(context.instance, jobs.landing.name, list(late.land)))
+        context.log.info(told(decision))
+        return dg.SensorResult(
+            run_requests=[dg.RunRequest(partition_key=day, tags={STATE: late.land[day]}) for day in decision.ask]
         )
 
     return sensor

@@ -24,6 +24,7 @@ LAYER: tuple[type[Contract], ...] = (*PARTS, *LANDED)
         table_name(contract): dg.AssetOut(
             group_name="landing" if contract in LANDED else "attempts",
             code_version="1",
+            is_required=False,
             io_manager_key=IO_MANAGER,
             **described(contract),
         )
@@ -43,6 +44,8 @@ def attempts(
     """Decode the stored bytes of the run's days into the tables of the layer, but not again what is decoded."""
     wanted = [day_of(key) for key in context.partition_keys]
     due = ledger.days(context, LAYER, fingerprints(tables, wanted, intake.limits))
+    if not due:  # nothing is materialized then, so that nothing follows
+        return
     decoded = decode(tables, due, intake.limits, spool, intake.progress)
     for name, frame in decoded.tables.items():
         yield dg.Output(frame, output_name=name, metadata=decoded.metadata(name))

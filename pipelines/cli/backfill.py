@@ -1,6 +1,7 @@
 """`scorehouse backfill`: score again what the attempts layer holds, under one or several rule sets.
 
-Here: the options, and what a person sees. Not here: what is stale (`pipelines.staleness`) and the run (`pipelines.run`).
+Here: the options, and what a person sees. Not here: what is stale (`pipelines.staleness`) and the run
+(`pipelines.run`).
 """
 
 from typing import Annotated
@@ -8,10 +9,14 @@ from typing import Annotated
 import typer
 
 import pipelines.run
+from assets.rulesets.loader import load_all
+from pipelines.build import table_store
+from pipelines.cli.changes import print_changes
 from pipelines.cli.options import From, Json, Rules, To, day_range, verb
 from pipelines.cli.output import print_json, say
 from pipelines.cli.progress import progress
 from pipelines.cli.summary import as_json, print_results
+from pipelines.plan import changed
 from pipelines.settings import load
 
 app = verb()
@@ -38,3 +43,8 @@ def backfill(
         say("Nothing to score: the attempts layer has none of these days; `scorehouse run` lands and decodes them.")
         return
     print_results(summary)
+    for one in load_all(settings.rulesets).values():
+        if one.id in summary.rules and one.predecessor:
+            say()
+            say(f"Changed under {one.id} against {one.predecessor}", style="bold")
+            print_changes(changed(table_store(settings), one.id, summary.days))

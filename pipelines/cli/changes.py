@@ -1,6 +1,7 @@
 """What a rule set changes, as people and programs are shown it.
 
-Here: the summary of `rule_changes` in lines, and as JSON. Not here: counting (`assets.reconciliation.change_summary`).
+Here: the summary of `rule_changes`, and a plan, in lines and as JSON. Not here: counting
+(`assets.reconciliation.change_summary`, `pipelines.plan`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,8 +10,11 @@ from typing import Any
 
 from assets.reconciliation.change_summary import Counts, Summary
 from pipelines.cli.output import print_table, say
+from pipelines.cli.summary import counted
+from pipelines.plan import RulePlan
 
 SHOWN = 5
+FLIPS = ("campaign_id", "before", "after")
 NO_CAMPAIGN = "(no campaign)"
 COLUMNS = ("campaign", "attempts", "class", "primary_value", "reward", "classes", "predicates")
 
@@ -48,3 +52,28 @@ def _shown(told: Iterable[str]) -> str:
     first = list(told)
     more = len(first) - SHOWN
     return ", ".join([*first[:SHOWN], *([f"and {more} more"] if more > 0 else [])])
+
+
+def print_plan(plan: RulePlan) -> None:
+    """What a backfill would compute, what would change, and which campaigns would come to another verdict."""
+    days, attempts = counted(plan.partitions, "day", "days"), counted(plan.attempts, "attempt", "attempts")
+    say(f"A backfill under {plan.rules} would compute {days} with {attempts}; nothing was published.")
+    if plan.fresh:
+        say(f"  {counted(plan.fresh, 'day is', 'days are')} complete already and would be left alone")
+    if plan.not_compared:
+        days = counted(len(plan.not_compared), "day has", "days have")
+        say(f"  {days} no results under {plan.predecessor}: not compared")
+    say()
+    say(f"Changed under {plan.rules} against {plan.predecessor}", style="bold")
+    print_changes(plan.changes)
+    say()
+    say("Verdicts of campaigns", style="bold")
+    if plan.flips:
+        print_table(FLIPS, [(one.campaign_id, one.before or "none", one.after) for one in plan.flips])
+    else:
+        say(f"  none of {counted(plan.campaigns, 'campaign', 'campaigns')} would flip")
+
+
+def plan_json(plan: RulePlan) -> dict[str, Any]:
+    """Every figure of a plan."""
+    return {**asdict(plan), "changes": changes_json(plan.changes)}

@@ -32,7 +32,7 @@ VERBS = {
     "report": "Say where a campaign's report is, or write it to a file.",
     "sql": "Answer one SELECT over the tables.",
     "tables": "Show which tables exist, or the columns of one.",
-    "quarantine": "List and show the documents that could not be used, and why.",
+    "quarantine": "List, show and decode again the documents that could not be used.",
     "rules": "List, show and compare the rule sets; make, activate and retire one.",
     "doctor": "Check the artifacts, the tables, Dagster's storage and the rule sets.",
     "ui": "Start Dagster's web interface on this workspace.",

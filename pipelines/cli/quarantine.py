@@ -1,45 +1,51 @@
 """`scorehouse quarantine`: the documents that could not be used: which, where in them, and why.
 
-Here: listing and showing. Not here: what is a reason to quarantine (landing and the sources).
+Here: listing, showing, and telling what a replay did. Not here: what is a reason to quarantine (landing, the sources).
 """
 
 from collections import Counter
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import polars as pl
 import typer
 
+import pipelines.replay
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.vocabulary import QUARANTINE_STAGES
 from pipelines.cli.database import stored
 from pipelines.cli.excerpt import Excerpt, excerpt
 from pipelines.cli.options import Json, day, verb
 from pipelines.cli.output import CommandError, UsageError, print_json, print_table, say
+from pipelines.cli.progress import progress
+from pipelines.cli.summary import as_json, counted, print_results
 from pipelines.settings import Settings, load
 
 SHOWN = 100
 SHOWN_AT_ONCE = 20
 
-app = verb("The documents that could not be used: list, show.", group=True)
+Reason = Annotated[str | None, typer.Option(help="Only this reason.")]
+Stage = Annotated[str | None, typer.Option(help=f"Only this stage: {', '.join(QUARANTINE_STAGES)}.")]
+Source = Annotated[str | None, typer.Option(help="Only this source.")]
+Day = Annotated[str | None, typer.Option("--day", metavar="D", help="Only this landing day.")]
+
+app = verb("The documents that could not be used: list, show, replay.", group=True)
 
 
 @app.command("list")
 def list_(
     *,
-    reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
-    stage: Annotated[str | None, typer.Option(help=f"Only this stage: {', '.join(QUARANTINE_STAGES)}.")] = None,
-    source: Annotated[str | None, typer.Option(help="Only this source.")] = None,
-    on: Annotated[str | None, typer.Option("--day", metavar="D", help="Only this landing day.")] = None,
+    reason: Reason = None,
+    stage: Stage = None,
+    source: Source = None,
+    on: Day = None,
     limit: Annotated[
         int | None, typer.Option(min=0, help=f"At most so many; 0: all. Default {SHOWN}, for --json all.")
     ] = None,
     json: Json = False,
 ) -> None:
     """List what is in quarantine, by landing day, document and place."""
-    if stage is not None and stage not in QUARANTINE_STAGES:
-        raise UsageError(f"--stage {stage!r} is no stage; there are {', '.join(QUARANTINE_STAGES)}")
-    wanted = {"reason": reason, "stage": stage, "source": source, "landed_on": day(on, "--day")}
-    found = _rows(load(), [pl.col(name) == value for name, value in wanted.items() if value is not None])
+    found = _rows(load(), _conditions(reason, stage, source, on))
     most = limit or (None if json or limit == 0 else SHOWN)
     if json:
         print_json(found.head(found.height if most is None else most).to_dicts())
@@ -79,6 +85,42 @@ def show(
         return
     for row, part in shown:
         _print(row, part)
+
+
+@app.command()
+def replay(
+    *, reason: Reason = None, stage: Stage = None, source: Source = None, on: Day = None, json: Json = False
+) -> None:
+    """Decode quarantined documents again from their stored bytes, and say what left quarantine; results follow."""
+    with progress() as reporter:
+        found = pipelines.replay.replay(load(), _conditions(reason, stage, source, on), reporter)
+    if json:
+        print_json({**asdict(found), "summary": as_json(found.summary)})
+        return
+    say(f"{counted(len(found.days), 'day', 'days')} decoded again from the stored bytes")
+    for what, rows in (("left quarantine", found.left), ("still there, for another reason", found.changed)):
+        documents = len({(row["uri"], row["landed_on"]) for row in rows})
+        say(f"  {counted(documents, 'document', 'documents')} {what}")
+        for row in rows[:SHOWN]:
+            say(f"    {row['landed_on']}  {row['stage']} {row['reason']}  {row['uri']}")
+    say(f"  {counted(found.stayed, 'document', 'documents')} as before")
+    if found.without_bytes:
+        never = counted(len(found.without_bytes), "document was", "documents were")
+        say(f"  {never} never fetched; `scorehouse run` tries again")
+    if found.left or found.changed:
+        print_results(found.summary)
+
+
+def _conditions(reason: str | None, stage: str | None, source: str | None, on: str | None) -> list[pl.Expr]:
+    """What the options ask of a row.
+
+    Raises:
+        UsageError: there is no such stage, or the day is none.
+    """
+    if stage is not None and stage not in QUARANTINE_STAGES:
+        raise UsageError(f"--stage {stage!r} is no stage; there are {', '.join(QUARANTINE_STAGES)}")
+    wanted = {"reason": reason, "stage": stage, "source": source, "landed_on": day(on, "--day")}
+    return [pl.col(name) == value for name, value in wanted.items() if value is not None]
 
 
 def _rows(settings: Settings, conditions: list[pl.Expr]) -> pl.DataFrame:

@@ -8,12 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+import pipelines.plan
 from assets.rulesets.differences import Difference, differences
 from assets.rulesets.editing import rule_set_id, successor, with_status
 from assets.rulesets.loader import RuleSet, RuleSetError, Status, active, as_table, current, load_all, parse, select
 from pipelines import rule_files
-from pipelines.cli.options import Json, verb
+from pipelines.cli.changes import plan_json, print_plan
+from pipelines.cli.options import From, Json, To, day_range, verb
 from pipelines.cli.output import json_text, print_json, print_table, say
+from pipelines.cli.progress import progress
 from pipelines.settings import load
 
 DIGEST_SHOWN = 12
@@ -119,6 +122,19 @@ def new(
     rule_files.create(file, text)
     say(f"{file}: rule set {id_}, a candidate that begins as {predecessor.id}")
     _say_lines(NEXT_OF_A_CANDIDATE.format(id=id_, predecessor=predecessor.id))
+
+
+@app.command()
+def plan(rules_id: Id, from_: From = None, to: To = None, json: Json = False) -> None:
+    """Compute what a backfill under a rule set would change against its predecessor; nothing is published."""
+    settings = load()
+    first, last = day_range(from_, to)
+    with progress() as reporter:
+        found = pipelines.plan.plan(settings, rules_id, first, last, reporter)
+    if json:
+        print_json(plan_json(found))
+    else:
+        print_plan(found)
 
 
 @app.command()

@@ -16,13 +16,14 @@ from pipelines.storage.tables import Commit, Tables
 
 @dataclass(frozen=True)
 class Overlay(Tables):
-    """The tables of `url`, with every write going to `scratch`: a partition that was written there is read there."""
+    """The tables `below`, with every write going to `scratch`: a partition that was written there is read there."""
 
+    below: Tables = field(kw_only=True)
     scratch: Tables = field(kw_only=True)
 
     def exists(self, contract: type[Contract]) -> bool:
         """Whether the table exists in either."""
-        return self.scratch.exists(contract) or super().exists(contract)
+        return self.scratch.exists(contract) or self.below.exists(contract)
 
     def ensure(self, contracts: Iterable[type[Contract]]) -> None:
         """Create what is missing of the scratch tables."""
@@ -30,18 +31,20 @@ class Overlay(Tables):
 
     def provenance(self, contract: type[Contract]) -> Mapping[Values, Provenance]:
         """What stands in either of each partition, the scratch table first."""
-        return {**super().provenance(contract), **self.scratch.provenance(contract)}
+        return {**self.below.provenance(contract), **self.scratch.provenance(contract)}
 
     def scan(
         self, contract: type[Contract], keys: Sequence[PartitionKey] | None = None, version: int | None = None
     ) -> pl.LazyFrame:
         """The rows of the scratch table, and those of every partition that it does not have."""
         columns, declared = partition_by(contract), schema(contract)
-        written = pl.DataFrame(sorted(self.scratch.provenance(contract)), schema=list(columns), orient="row")
-        written = written.with_columns(pl.col(column).cast(declared[column]) for column in columns)
+        texts = dict.fromkeys(columns, pl.String)
+        written = pl.DataFrame(sorted(self.scratch.provenance(contract)), schema=texts, orient="row")
+        days = [column for column in columns if declared[column] == pl.Date]
+        written = written.with_columns(pl.col(days).str.to_date())
         frames = [self.scratch.scan(contract, keys)] if self.scratch.exists(contract) else []
-        if super().exists(contract):
-            below = super().scan(contract, keys, version)
+        if self.below.exists(contract):
+            below = self.below.scan(contract, keys, version)
             frames.insert(0, below.join(written.lazy(), on=columns, how="anti") if written.height else below)
         return pl.concat([empty(contract).lazy(), *frames])
 
@@ -57,7 +60,7 @@ class Overlay(Tables):
 
     def rows(self, contract: type[Contract]) -> dict[Values, int]:
         """The number of rows of each partition."""
-        return {**super().rows(contract), **self.scratch.rows(contract)}
+        return {**self.below.rows(contract), **self.scratch.rows(contract)}
 
 
 class NoReports:
@@ -71,4 +74,4 @@ class NoReports:
 
 def overlay(tables: Tables, scratch: str) -> Overlay:
     """The tables with every write going to the folder `scratch`."""
-    return Overlay(tables.url, tables.options, scratch=Tables(scratch))
+    return Overlay(tables.url, tables.options, below=tables, scratch=Tables(scratch))

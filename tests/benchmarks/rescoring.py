@@ -6,26 +6,21 @@ The attempts layer is written as a run would leave it; what is measured is `back
 import datetime as dt
 import json
 import random
-import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from assets.attempts.assets import LAYER
-from assets.attempts.contract import PARTS, TrajectoryDays
+from assets.attempts.contract import TrajectoryDays
 from assets.contract import empty, schema, table_name
-from assets.rulesets.loader import load_all
 from assets.sources.documents import Document, Limits
 from assets.sources.worldseq import decode
 from pipelines.run import backfill
 from pipelines.settings import Settings
 from pipelines.storage.provenance import INPUT_FINGERPRINT
 from pipelines.storage.tables import Tables
-from tests.benchmarks.ratios import Ratio, best
 from tests.benchmarks.store import attempt
 
 FIRST = dt.date(2026, 9, 1)

@@ -8,32 +8,47 @@ from typing import Any
 TRAJECTORY_DAYS = 60
 TASKS = 40
 
+
 def constraints(horizon: int) -> list[dict[str, Any]]:
     """One of most kinds, for a task of so many days."""
     return [
-    {"id": "budget", "kind": "spending_budget", "maxCents": 2_900_000},
-    {"id": "floor", "kind": "cash_floor", "minCents": 0},
-    {"id": "cash", "kind": "cash_bounds", "minCents": -500_000, "maxCents": 900_000_000},
-    {"id": "price", "kind": "price_bounds", "minCents": 500, "maxCents": 9_900},
-    {"id": "end", "kind": "horizon"},
-    {"id": "deal", "kind": "agreement", "agreementId": "supplier-1", "status": "signed", "byDay": 20},
-    {"id": "grow", "kind": "growth", "metric": "activePayingAccounts", "fromDay": 0, "toDay": horizon, "minRatio": 1.1},
-]
+        {"id": "budget", "kind": "spending_budget", "maxCents": 2_900_000},
+        {"id": "floor", "kind": "cash_floor", "minCents": 0},
+        {"id": "cash", "kind": "cash_bounds", "minCents": -500_000, "maxCents": 900_000_000},
+        {"id": "price", "kind": "price_bounds", "minCents": 500, "maxCents": 9_900},
+        {"id": "end", "kind": "horizon"},
+        {"id": "deal", "kind": "agreement", "agreementId": "supplier-1", "status": "signed", "byDay": 20},
+        {
+            "id": "grow",
+            "kind": "growth",
+            "metric": "activePayingAccounts",
+            "fromDay": 0,
+            "toDay": horizon,
+            "minRatio": 1.1,
+        },
+    ]
 
 
 def questions(horizon: int) -> list[dict[str, Any]]:
     """A categorical one and a forecast."""
     return [
-    {
-        "id": "q-cause",
-        "kind": "categorical",
-        "candidates": ["A", "B", "C"],
-        "equivalenceGroups": [["A", "B"], ["C"]],
-        "dueOnDay": 7,
-        "requirement": {"kind": "supported_conclusion"},
-    },
-    {"id": "q-cash", "kind": "forecast", "metric": "cashCents", "outcomeOnDay": horizon, "scale": 100_000, "dueOnDay": 10},
-]
+        {
+            "id": "q-cause",
+            "kind": "categorical",
+            "candidates": ["A", "B", "C"],
+            "equivalenceGroups": [["A", "B"], ["C"]],
+            "dueOnDay": 7,
+            "requirement": {"kind": "supported_conclusion"},
+        },
+        {
+            "id": "q-cash",
+            "kind": "forecast",
+            "metric": "cashCents",
+            "outcomeOnDay": horizon,
+            "scale": 100_000,
+            "dueOnDay": 10,
+        },
+    ]
 
 
 def attempt(rng: random.Random, number: int, horizon: int = TRAJECTORY_DAYS) -> dict[str, Any]:

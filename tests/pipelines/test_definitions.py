@@ -70,6 +70,7 @@ GRAPH = {
         "benchmark_metrics",
         "run_totals",
     },
+    "rule_changes": {"verifications", "rewards", "predicate_results"},
     "campaign_pairs": COMPARED,
     "campaign_effects": COMPARED,
     "campaign_comparisons": COMPARED,

@@ -21,14 +21,13 @@ from filelock import FileLock
 from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
 from assets.campaigns.current import registrations
 from assets.campaigns.registration import Registration
-from assets.contract import table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.rulesets.loader import RuleSet, active, load_all, select
 from assets.sources.registry import patterns
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
-from pipelines.checks import asked
+from pipelines.checks import Warned, warned
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
@@ -60,7 +59,7 @@ class RunSummary:
     identical_copies: int = 0
     classes: dict[str, Counter[str]] = field(default_factory=dict)
     disagreements: int = 0
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
     tables: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
 
@@ -233,12 +232,7 @@ def _materialize(
     }
     for name, metadata in told.items():
         _add(summary, name, {key: value.value for key, value in metadata.items()})
-    expected = {(table_name(check.contract), check.name): check.description for check in asked({})}
-    for check in result.get_asset_check_evaluations():
-        if not check.passed:
-            table = check.asset_key.to_user_string()
-            problems = check.metadata["problems"].value
-            summary.warnings.append(f"{table}: {problems} exceptions to: {expected[table, check.check_name]}")
+    summary.warnings += warned(result.get_asset_check_evaluations())
 
 
 def _add(summary: RunSummary, name: str, metadata: dict[str, Any]) -> None:

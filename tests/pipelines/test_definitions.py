@@ -128,6 +128,7 @@ def test_contract_checks_block_and_the_others_warn(definitions: dg.Definitions) 
         ("reconciliation", "recorded_agrees"): False,
         ("quarantine", "quarantine_rate"): False,
         ("attempts", "one_day_each"): False,
+        ("attempts", "volume"): False,
         ("benchmark_metrics", "headline_unavailable"): False,
         ("run_totals", "runs_finished"): False,
         ("campaign_comparisons", "conclusive"): False,

@@ -20,7 +20,7 @@ from assets.table_asset import IO_MANAGER
 from assets.tables import TABLES
 from assets.verification import assets as verification
 from assets.verification.contract import Verifications
-from pipelines import jobs
+from pipelines import freshness, jobs
 from pipelines.automation import AFTER_INPUTS, results_follow
 from pipelines.checks import checks
 from pipelines.partitions import FIRST_DAY
@@ -113,9 +113,9 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
     ]
     return dg.Definitions(
         assets=assets,
-        asset_checks=checks(rule_sets),
-        jobs=[jobs.landing, jobs.results, jobs.campaigns],
-        schedules=[nightly(settings.look_back_days)],
+        asset_checks=[*checks(rule_sets), freshness.check(rule_sets)],
+        jobs=[jobs.landing, jobs.results, jobs.campaigns, freshness.job],
+        schedules=[nightly(settings.look_back_days), freshness.schedule],
         sensors=[results_follow, rules_bumped(rule_sets), campaigns_touched(rule_sets)],
         resources={**resources(settings, rule_sets), **overrides},
     )

@@ -18,14 +18,20 @@ LANDING_GROUPS = ("landing", "attempts")
 CAMPAIGN_GROUPS = ("campaigns",)
 RESULTS_GROUPS = ("verification", "assessments", "rewards", "benchmarks", "reconciliation")
 
+FRESH = "fresh"
+ASKED_AT_AN_HOUR = dg.AssetSelection.checks(
+    *(dg.AssetCheckKey(dg.AssetKey(asset), FRESH) for asset in ("raw_artifacts", "verifications"))
+)
+"""Checks that no run of partitions evaluates: they are about the newest day, not about those of the run."""
+
 landing = dg.define_asset_job(
     "landing",
-    selection=dg.AssetSelection.groups(*LANDING_GROUPS),
+    selection=dg.AssetSelection.groups(*LANDING_GROUPS) - ASKED_AT_AN_HOUR,
     description="Land the artifacts of some days and decode them into the attempts layer.",
 )
 results = dg.define_asset_job(
     "results",
-    selection=dg.AssetSelection.groups(*RESULTS_GROUPS),
+    selection=dg.AssetSelection.groups(*RESULTS_GROUPS) - ASKED_AT_AN_HOUR,
     description="Score the attempts of some days under some rule sets.",
 )
 

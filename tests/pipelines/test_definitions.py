@@ -129,6 +129,8 @@ def test_contract_checks_block_and_the_others_warn(definitions: dg.Definitions) 
         ("quarantine", "quarantine_rate"): False,
         ("attempts", "one_day_each"): False,
         ("attempts", "volume"): False,
+        ("raw_artifacts", "fresh"): False,
+        ("verifications", "fresh"): False,
         ("benchmark_metrics", "headline_unavailable"): False,
         ("run_totals", "runs_finished"): False,
         ("campaign_comparisons", "conclusive"): False,

@@ -23,6 +23,8 @@ from assets.verification.contract import Verifications
 from pipelines import freshness, jobs
 from pipelines.automation import AFTER_INPUTS, results_follow
 from pipelines.checks import checks
+from pipelines.logs import LOGGERS
+from pipelines.notify import failures_told
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
@@ -116,6 +118,12 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
         asset_checks=[*checks(rule_sets), freshness.check(rule_sets)],
         jobs=[jobs.landing, jobs.results, jobs.campaigns, freshness.job],
         schedules=[nightly(settings.look_back_days), freshness.schedule],
-        sensors=[results_follow, rules_bumped(rule_sets), campaigns_touched(rule_sets)],
+        sensors=[
+            results_follow,
+            rules_bumped(rule_sets),
+            campaigns_touched(rule_sets),
+            *([failures_told(settings.webhook)] if settings.webhook else []),
+        ],
         resources={**resources(settings, rule_sets), **overrides},
+        loggers=LOGGERS,
     )

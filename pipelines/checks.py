@@ -20,13 +20,12 @@ from assets.rulesets.loader import RuleSet
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines import findings
-from pipelines.jobs import RANGE_END, RANGE_START
+from pipelines.jobs import PARTITION, RANGE_END, RANGE_START
 from pipelines.partitions import RULES, campaigns_by_rules, days, days_by_rules
 from pipelines.storage.io_manager import table_key
 from pipelines.volume import WINDOW_DAYS
 
 EXAMPLES = 10
-PARTITION = "dagster/partition"
 
 
 class Check(NamedTuple):

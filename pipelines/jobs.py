@@ -5,12 +5,13 @@ Assets with different partitions cannot share a job; what follows what is in `au
 """
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 
 from pipelines.partitions import campaign_and_rules, day_and_rules
 
+PARTITION = "dagster/partition"
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 
@@ -70,6 +71,12 @@ def campaign_range(first: str, last: str, rules: str) -> dict[str, str]:
         RANGE_START: str(campaign_and_rules(first, rules)),
         RANGE_END: str(campaign_and_rules(last, rules)),
     }
+
+
+def partitions_of(tags: Mapping[str, str]) -> str | None:
+    """The partitions of a run as text, by its tags: one key, or the first and the last of a range."""
+    first, last = tags.get(RANGE_START), tags.get(RANGE_END)
+    return tags.get(PARTITION) or (first if first == last else f"{first}...{last}")
 
 
 def runs_of(wanted: Sequence[str], known: Sequence[str]) -> list[tuple[str, str]]:

@@ -28,13 +28,12 @@ from assets.sources.registry import patterns
 from pipelines import jobs
 from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.checks import Warned, warned
+from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
 from pipelines.storage.errors import StoreConfigurationError
 from pipelines.storage.tables import Tables
-
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
 INSTANCE_CONFIG = "telemetry:\n  enabled: false\nnux:\n  enabled: false\n"
 
@@ -221,7 +220,7 @@ def _materialize(
     if progress:
         progress(job, 0, None)
     try:
-        result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=QUIET)
+        result = definitions.resolve_job_def(job).execute_in_process(instance=opened, tags=tags, run_config=RUN_CONFIG)
     except dg.DagsterExecutionInterruptedError:
         raise KeyboardInterrupt from None
     # A run over many partitions reports the same materialization for each of them: one per asset counts.

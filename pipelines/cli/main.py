@@ -30,6 +30,7 @@ VERBS = {
     "tables": "Show which tables exist, or the columns of one.",
     "quarantine": "List and show the documents that could not be used, and why.",
     "rules": "List the rule sets, or show every constant of one.",
+    "metrics": "Print the state of the tables as OpenMetrics text, for a monitoring system.",
     "doctor": "Check the artifacts, the tables, Dagster's storage and the rule sets.",
     "ui": "Start Dagster's web interface on this workspace.",
 }

@@ -49,6 +49,9 @@ def test_a_run_is_logged_as_it_happens(tmp_path: Path) -> None:
     assert attempts["rows"] == summary["attempts"]
     assert attempts["partitions"] == "2026-09-15"
     assert {"bytes", "seconds", "version", "dagster_run_id"} <= set(attempts)
+    [landed] = [one for one in told if one.get("table") == "raw_artifacts" and one["event"] == "table_written"]
+    assert landed["fetched"] == summary["fetched"]
+    assert landed["lag_seconds"] > 0
     [quarantined] = [one for one in told if one["event"] == "documents_quarantined"]
     assert (quarantined["stage"], quarantined["reason"], quarantined["documents"]) == ("decode", "not_json", 1)
     failed = [(one["table"], one["check"], one["level"]) for one in told if one["event"] == "check_failed"]

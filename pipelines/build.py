@@ -20,10 +20,12 @@ from assets.table_asset import IO_MANAGER
 from assets.tables import TABLES
 from assets.verification import assets as verification
 from assets.verification.contract import Verifications
-from pipelines import jobs
+from pipelines import freshness, jobs
 from pipelines.automation import AFTER_INPUTS, results_follow
 from pipelines.checks import checks
 from pipelines.ledger import Ledger
+from pipelines.logs import LOGGERS
+from pipelines.notify import failures_told
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
@@ -121,14 +123,16 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
     ]
     return dg.Definitions(
         assets=assets,
-        asset_checks=checks(rule_sets),
-        jobs=[jobs.landing, jobs.results, jobs.campaigns],
-        schedules=[nightly(settings.look_back_days)],
+        asset_checks=[*checks(rule_sets), freshness.check(rule_sets)],
+        jobs=[jobs.landing, jobs.results, jobs.campaigns, freshness.job],
+        schedules=[nightly(settings.look_back_days), freshness.schedule],
         sensors=[
             results_follow,
             rules_bumped(rule_sets),
             late_artifacts(settings.look_back_days, [spec for asset in assets for spec in asset.specs]),
             campaigns_touched(rule_sets),
+            *([failures_told(settings.webhook)] if settings.webhook else []),
         ],
         resources={**resources(settings, rule_sets), **overrides},
+        loggers=LOGGERS,
     )

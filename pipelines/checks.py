@@ -1,42 +1,31 @@
-"""Asset checks: contracts block what is downstream, reconciliation and quarantine warn.
+"""Asset checks: contracts block what is downstream, reconciliation, quarantine and volume warn.
 
 Here: what is asked of stored partitions, one result per run with figures per partition. Not here: the validation before
-each commit (`storage.tables`), which no stored row can have passed by.
+each commit (`storage.tables`), which no stored row can have passed by, and what is asked at an hour (`freshness`).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import dagster as dg
-import polars as pl
 
 from assets.attempts.contract import Attempts
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
 from assets.campaigns.contract import CampaignComparisons
-from assets.contract import Contract, ContractError, conform, partition_by, table_name
+from assets.contract import Contract, partition_by, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import TableStore
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
-from pipelines.jobs import RANGE_END, RANGE_START
+from pipelines import findings
+from pipelines.jobs import PARTITION, RANGE_END, RANGE_START
 from pipelines.partitions import RULES, campaigns_by_rules, days, days_by_rules
 from pipelines.storage.io_manager import table_key
+from pipelines.volume import WINDOW_DAYS
 
-QUARANTINE_WARNING = 0.05
-"""Above this share of quarantined documents a check warns."""
 EXAMPLES = 10
-PARTITION = "dagster/partition"
-
-Key = Mapping[str, object]
-
-
-class Finding(NamedTuple):
-    """What a check found in one partition: how many rows it looked at, and what is wrong with them."""
-
-    rows: int
-    problems: list[str]
 
 
 class Check(NamedTuple):
@@ -45,7 +34,7 @@ class Check(NamedTuple):
     contract: type[Contract]
     name: str
     description: str
-    find: Callable[[TableStore, Key], Finding]
+    find: findings.Find
     blocking: bool = False
 
     @property
@@ -55,40 +44,95 @@ class Check(NamedTuple):
         return dg.AssetCheckSpec(self.name, asset=asset, description=self.description, blocking=self.blocking)
 
 
+class Warned(NamedTuple):
+    """A check that did not pass: what should hold, how often it does not, and the first of those cases."""
+
+    table: str
+    check: str
+    expected: str
+    problems: int
+    examples: list[str]
+
+
+def warned(evaluations: Iterable[dg.AssetCheckEvaluation]) -> list[Warned]:
+    """The checks that did not pass."""
+    return [
+        Warned(
+            one.asset_key.to_user_string(),
+            one.check_name,
+            one.description or "",
+            int(str(one.metadata["problems"].value)),
+            _examples(one.metadata["examples"].value),
+        )
+        for one in evaluations
+        if not one.passed
+    ]
+
+
+def _examples(problems: object) -> list[str]:
+    found = problems.items() if isinstance(problems, dict) else ()
+    return [f"{partition}: {text}" for partition, texts in found for text in texts][:EXAMPLES]
+
+
 def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
     """Every check, those of the contracts first."""
     own = [
         Check(
             Quarantine,
             "quarantine_rate",
-            f"At most {QUARANTINE_WARNING:.0%} of a day is in quarantine.",
-            quarantine_rate,
+            f"At most {findings.QUARANTINE_WARNING:.0%} of a day is in quarantine.",
+            findings.quarantine_rates,
         ),
-        Check(Attempts, "one_day_each", "No attempt has rows on several days; `_current` views choose.", one_day_each),
         Check(
-            Verifications, "one_verdict_each", "Each attempt has exactly one class.", one_verdict_each, blocking=True
+            Attempts,
+            "one_day_each",
+            "No attempt has rows on several days; `_current` views choose.",
+            findings.one_day_each,
+        ),
+        Check(
+            Attempts,
+            "volume",
+            f"From half to double as much of a source came as is usual in the {WINDOW_DAYS} days before.",
+            findings.usual_volume,
+        ),
+        Check(
+            Verifications,
+            "one_verdict_each",
+            "Each attempt has exactly one class.",
+            findings.each(findings.one_verdict_each),
+            blocking=True,
         ),
         Check(
             BenchmarkMetrics,
             "headline_unavailable",
             "No headline figure of the scored alone leaves out more tasks than the rule set allows.",
-            headline_unavailable(rule_sets),
+            findings.each(findings.headline_unavailable(rule_sets)),
         ),
         Check(
             CampaignComparisons,
             "conclusive",
             "The comparison comes to a verdict, and rests on enough companies.",
-            conclusive,
+            findings.each(findings.conclusive),
         ),
-        Check(RunTotals, "runs_finished", "No run has trials that are still running.", runs_finished),
-        Check(Reconciliation, "recorded_agrees", "What upstream recorded is what the rules give.", recorded_agrees),
+        Check(
+            RunTotals,
+            "runs_finished",
+            "No run has trials that are still running.",
+            findings.each(findings.runs_finished),
+        ),
+        Check(
+            Reconciliation,
+            "recorded_agrees",
+            "What upstream recorded is what the rules give.",
+            findings.each(findings.recorded_agrees),
+        ),
     ]
     contracts = [
         Check(
             contract,
             "contract",
             "The stored rows fulfil the table's contract.",
-            contract_fulfilled(contract),
+            findings.each(findings.contract_fulfilled(contract)),
             blocking=True,
         )
         for contract in TABLES.values()
@@ -112,121 +156,29 @@ def checks(rule_sets: Mapping[str, RuleSet]) -> list[dg.AssetChecksDefinition]:
     return [_step(f"{name}_checks", together) for name, together in steps.items()]
 
 
-def one_verdict_each(tables: TableStore, key: Key) -> Finding:
-    """Attempts without a verdict, and verdicts without an attempt."""
-    attempts = tables.scan(Attempts, [{"landed_on": key["landed_on"]}]).select("attempt_id").collect()
-    verdicts = tables.scan(Verifications, [key]).select("attempt_id").collect()
-    return Finding(
-        attempts.height,
-        [f"{id_} has no verdict" for id_ in attempts.join(verdicts, on="attempt_id", how="anti")["attempt_id"]]
-        + [f"{id_} is no attempt" for id_ in verdicts.join(attempts, on="attempt_id", how="anti")["attempt_id"]]
-        + [f"{id_} has several verdicts" for id_ in verdicts.filter(verdicts.is_duplicated())["attempt_id"].unique()],
-    )
-
-
-def recorded_agrees(tables: TableStore, key: Key) -> Finding:
-    """Recorded figures that differ from the recomputed ones."""
-    rows = tables.scan(Reconciliation, [key])
-    told_of = pl.coalesce("attempt_id", "run_id")
-    differing = rows.filter(~pl.col("agrees")).select(told_of, "field", "recorded", "recomputed").collect()
-    return Finding(
-        rows.select(pl.len()).collect().item(),
-        [f"{id_} {name}: {was} recorded, {now} recomputed" for id_, name, was, now in differing.sort(pl.all()).rows()],
-    )
-
-
-def headline_unavailable(rule_sets: Mapping[str, RuleSet]) -> Callable[[TableStore, Key], Finding]:
-    """The check that no headline figure is one of survivors, under the limit of the partition's rule set."""
-
-    def find(tables: TableStore, key: Key) -> Finding:
-        headlines = tables.scan(BenchmarkMetrics, [key]).filter("headline", pl.col("policy") == "scored_only")
-        rows = headlines.select("run_id", "benchmark", "metric", "reducer", "unavailable", "total").collect()
-        limit = rule_sets[str(key[RULES])].benchmark.unavailable_warning
-        flattering = rows.filter(pl.col("unavailable") > limit * pl.col("total")).sort(pl.all())
-        return Finding(
-            rows.height,
-            [
-                f"{run} {benchmark}: {metric} ({reducer}) leaves out {unavailable} of {total}"
-                for run, benchmark, metric, reducer, unavailable, total in flattering.iter_rows()
-            ],
-        )
-
-    return find
-
-
-def conclusive(tables: TableStore, key: Key) -> Finding:
-    """A comparison without a verdict, and every reason for it."""
-    rows = tables.scan(CampaignComparisons, [key]).select("campaign_id", "verdict", "reasons").collect()
-    open_ = rows.filter((pl.col("verdict") == "inconclusive") | pl.col("reasons").list.contains("too_few_companies"))
-    return Finding(
-        rows.height, [f"{id_}: {', '.join(reasons) or 'the interval'}" for id_, _, reasons in open_.iter_rows()]
-    )
-
-
-def runs_finished(tables: TableStore, key: Key) -> Finding:
-    """Runs whose figures will still change."""
-    rows = tables.scan(RunTotals, [key]).select("run_id", "benchmark", "running").collect()
-    unfinished = rows.filter(pl.col("running") > 0).sort("run_id", "benchmark")
-    return Finding(
-        rows.height,
-        [f"{run} {benchmark or ''}: {running} running" for run, benchmark, running in unfinished.iter_rows()],
-    )
-
-
-def quarantine_rate(tables: TableStore, key: Key) -> Finding:
-    """How much of the day is in quarantine and why, where it is too much."""
-    rows = tables.scan(Quarantine, [key]).select("stage", "reason").collect()
-    landed = tables.scan(RawArtifacts).filter(pl.col("landed_on") == key["landed_on"])
-    total = int(landed.select(pl.col("uri").n_unique()).collect().item())
-    if rows.height <= QUARANTINE_WARNING * total:
-        return Finding(total, [])
-    counts = rows.group_by("stage", "reason").len().sort("len", "stage", "reason", descending=[True, False, False])
-    reasons = ", ".join(f"{count} x {stage} {reason}" for stage, reason, count in counts.iter_rows())
-    return Finding(total, [f"{rows.height} of {total} documents: {reasons}"])
-
-
-def one_day_each(tables: TableStore, key: Key) -> Finding:
-    """Attempts of the day that have rows on other days too."""
-    mine = tables.scan(Attempts, [key]).select("attempt_id")
-    others = tables.scan(Attempts).filter(pl.col("landed_on") != key["landed_on"]).select("attempt_id", "landed_on")
-    both = others.join(mine, on="attempt_id", how="semi").collect(engine="streaming").sort("attempt_id", "landed_on")
-    return Finding(
-        mine.select(pl.len()).collect().item(), [f"{id_} also landed on {day}" for id_, day in both.iter_rows()]
-    )
-
-
-def contract_fulfilled(contract: type[Contract]) -> Callable[[TableStore, Key], Finding]:
-    """The check that the stored rows of a partition fulfil their contract."""
-
-    def find(tables: TableStore, key: Key) -> Finding:
-        rows = tables.scan(contract, [key]).collect(engine="streaming")
-        try:
-            conform(contract, rows)
-        except ContractError as error:
-            return Finding(rows.height, [str(error)])
-        return Finding(rows.height, [])
-
-    return find
-
-
 def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
     partitions = _partitioned(together[0].contract)
 
-    @dg.multi_asset_check(name=name, specs=[check.spec for check in together])
+    @dg.multi_asset_check(name=name, specs=[check.spec for check in together], can_subset=True)
     def step(
         context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[TableStore]
     ) -> Iterator[dg.AssetCheckResult]:
         keys = _partitions(context, table_name(together[0].contract), partitions)
         for check in together:
-            found = {str(key): check.find(tables, table_key(key)) for key in keys}
-            problems = {key: finding.problems for key, finding in found.items() if finding.problems}
+            if check.spec.key not in context.selected_asset_check_keys:
+                continue
+            found = check.find(tables, [table_key(key) for key in keys]) if keys else ()
+            problems = {
+                str(key): finding.problems for key, finding in zip(keys, found, strict=True) if finding.problems
+            }
             yield dg.AssetCheckResult(
                 asset_key=table_name(check.contract),
                 check_name=check.name,
                 passed=not problems,
                 severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
+                description=check.description,
                 metadata={
-                    "rows": sum(finding.rows for finding in found.values()),
+                    "rows": sum(finding.rows for finding in found),
                     "problems": sum(map(len, problems.values())),
                     "examples": {key: texts[:EXAMPLES] for key, texts in problems.items()},
                 },

@@ -4,12 +4,15 @@ Here: making and opening it. Not here: what is run in it (`run`).
 """
 
 import os
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import dagster as dg
 from filelock import FileLock
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from pipelines.storage.errors import StoreConfigurationError
 
@@ -35,5 +38,18 @@ def instance_in(home: Path) -> Iterator[dg.DagsterInstance]:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise StoreConfigurationError(f"{home}: cannot hold Dagster's storage: {reason}; set DAGSTER_HOME") from None
-    with instance as opened:
-        yield opened
+    event.listen(Engine, "connect", _without_a_sync_per_event)
+    try:
+        with instance as opened:
+            yield opened
+    finally:
+        event.remove(Engine, "connect", _without_a_sync_per_event)
+
+
+def _without_a_sync_per_event(connection: object, _: object) -> None:
+    """Dagster commits every event by itself, and SQLite would wait for the disk each time: most of a small run.
+
+    What is lost when the power fails are the last events of the log; the tables say what is stored.
+    """
+    if isinstance(connection, sqlite3.Connection):
+        connection.execute("PRAGMA synchronous = NORMAL")

@@ -11,6 +11,7 @@ import dagster as dg
 
 from pipelines.partitions import campaign_and_rules, day_and_rules
 
+PARTITION = "dagster/partition"
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 
@@ -18,14 +19,20 @@ LANDING_GROUPS = ("landing", "attempts")
 CAMPAIGN_GROUPS = ("campaigns",)
 RESULTS_GROUPS = ("verification", "assessments", "rewards", "benchmarks", "reconciliation")
 
+FRESH = "fresh"
+ASKED_AT_AN_HOUR = dg.AssetSelection.checks(
+    *(dg.AssetCheckKey(dg.AssetKey(asset), FRESH) for asset in ("raw_artifacts", "verifications"))
+)
+"""Checks that no run of partitions evaluates: they are about the newest day, not about those of the run."""
+
 landing = dg.define_asset_job(
     "landing",
-    selection=dg.AssetSelection.groups(*LANDING_GROUPS),
+    selection=dg.AssetSelection.groups(*LANDING_GROUPS) - ASKED_AT_AN_HOUR,
     description="Land the artifacts of some days and decode them into the attempts layer.",
 )
 results = dg.define_asset_job(
     "results",
-    selection=dg.AssetSelection.groups(*RESULTS_GROUPS),
+    selection=dg.AssetSelection.groups(*RESULTS_GROUPS) - ASKED_AT_AN_HOUR,
     description="Score the attempts of some days under some rule sets.",
 )
 
@@ -64,6 +71,12 @@ def campaign_range(first: str, last: str, rules: str) -> dict[str, str]:
         RANGE_START: str(campaign_and_rules(first, rules)),
         RANGE_END: str(campaign_and_rules(last, rules)),
     }
+
+
+def partitions_of(tags: Mapping[str, str]) -> str | None:
+    """The partitions of a run as text, by its tags: one key, or the first and the last of a range."""
+    first, last = tags.get(RANGE_START), tags.get(RANGE_END)
+    return tags.get(PARTITION) or (first if first == last else f"{first}...{last}")
 
 
 def runs_of(wanted: Sequence[str], known: Sequence[str]) -> list[tuple[str, str]]:

@@ -28,16 +28,16 @@ from assets.rulesets.loader import RuleSet, active, load_all, select
 from assets.sources.registry import patterns
 from pipelines import jobs, staleness
 from pipelines.build import artifact_store, build_definitions, intake, table_store
-from pipelines.checks import asked
+from pipelines.checks import warned
 from pipelines.instance import instance_in
 from pipelines.ledger import FORCE
+from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
 from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
 from pipelines.summary import RunSummary
 
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 ROWS_AT_ONCE = 1_500_000
 """Rows of the attempts layer that one run of the results job takes; its memory grows with them."""
 
@@ -65,7 +65,7 @@ class Session:
             result = self.definitions.resolve_job_def(job).execute_in_process(
                 instance=self.instance,
                 tags={**tags, **({FORCE: "true"} if self.force else {})},
-                run_config=QUIET,
+                run_config=RUN_CONFIG,
                 asset_selection=None if only is None else [dg.AssetKey(name) for name in only],
             )
         except dg.DagsterExecutionInterruptedError:
@@ -78,12 +78,7 @@ class Session:
         }
         for name, metadata in told.items():
             self.summary.add(name, {key: value.value for key, value in metadata.items()})
-        expected = {(table_name(check.contract), check.name): check.description for check in asked({})}
-        for check in result.get_asset_check_evaluations():
-            if not check.passed:
-                table = check.asset_key.to_user_string()
-                problems = check.metadata["problems"].value
-                self.summary.warnings.append(f"{table}: {problems} exceptions to: {expected[table, check.check_name]}")
+        self.summary.warnings += warned(result.get_asset_check_evaluations())
 
     def land(self, days: Sequence[dt.date]) -> None:
         """Bring `raw_artifacts` up to date for these days."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from assets.vocabulary import FOLDERS
 
@@ -19,9 +20,11 @@ FILE_NAME = "scorehouse.toml"
 PREFIX = "SCOREHOUSE_"
 CONFIG = f"{PREFIX}CONFIG"
 DATE_PLACEHOLDER = "{date}"
+LOG_FORMATS = ("text", "json")
+WEBHOOK = "webhook"
 
 MIB = 1024 * 1024
-_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+_CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", f"{PREFIX}{WEBHOOK.upper()}")
 
 
 class SettingsError(ValueError):
@@ -30,7 +33,7 @@ class SettingsError(ValueError):
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that can be configured. Local paths are absolute; the `AWS_*` variables stay out of the repr."""
+    """Everything that can be configured. Local paths are absolute; what may hold a credential stays out of the repr."""
 
     artifacts: str  # artifact store: absolute path or fsspec URL
     tables: str  # root of the Delta tables: absolute path or fsspec URL
@@ -41,6 +44,8 @@ class Settings:
     fetch_concurrency: int = 64  # requests to the artifact store under way at once
     batch_bytes: int = 32 * MIB  # artifact bytes held in memory per batch
     look_back_days: int = 7  # days before yesterday that the nightly run lands again
+    log_format: str = "text"  # or json: a line on stderr for everything that happens in a run
+    webhook: str | None = field(default=None, repr=False)  # URL that is told of failed runs; it may hold a token
     patterns: Mapping[str, str] = field(default_factory=dict)  # source -> path pattern, for other layouts
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)  # the AWS_* variables as they stand
 
@@ -111,6 +116,26 @@ def _whole(low: int, high: int) -> Callable[[Any, Path], int]:
     return parse
 
 
+def _one_of(*accepted: str) -> Callable[[Any, Path], str]:
+    def parse(value: Any, _: Path) -> str:
+        if not isinstance(value, str) or value not in accepted:
+            raise _Rejected(" or ".join(accepted))
+        return value
+
+    return parse
+
+
+def _web_address(value: Any, _: Path) -> str:
+    try:
+        parts = urlsplit(value) if isinstance(value, str) and value.isprintable() and " " not in value else None
+        named = parts is not None and parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        named = False
+    if not named:
+        raise _Rejected("an http:// or https:// URL", secret=True)
+    return str(value)
+
+
 def _pattern(value: Any, _: Path) -> str:
     if not isinstance(value, str) or not value or value.startswith("/"):
         raise _Rejected("a path below the artifact store")
@@ -132,6 +157,8 @@ _KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "fetch_concurrency": _whole(1, 10_000),
     "batch_bytes": _whole(1, 2**40),
     "look_back_days": _whole(0, 10_000),
+    "log_format": _one_of(*LOG_FORMATS),
+    WEBHOOK: _web_address,
     **dict.fromkeys(_PATTERN_KEYS.values(), _pattern),
 }
 _VARIABLES = {PREFIX + key.translate(str.maketrans(".-", "__")).upper(): key for key in _KEYS}
@@ -196,10 +223,12 @@ def describe(settings: Settings) -> dict[str, Any]:
     return {item.name: getattr(settings, item.name) for item in fields(settings) if item.repr}
 
 
-def secrets(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
-    """The credentials of the environment, to be struck out of whatever is printed; the longest first."""
+def secrets(environ: Mapping[str, str] | None = None, settings: Settings | None = None) -> tuple[str, ...]:
+    """The credentials of the environment and the settings, to be struck out of what is printed; the longest first."""
     environ = os.environ if environ is None else environ
     found = {value for name, value in environ.items() if name in _CREDENTIALS and value}
+    if settings and settings.webhook:
+        found.add(settings.webhook)
     return tuple(sorted(found, key=len, reverse=True))
 
 

@@ -16,6 +16,7 @@ from assets.contract import Contract, empty
 from assets.landing.contract import Quarantine
 from assets.reconciliation.contract import Reconciliation
 from assets.verification.contract import Verifications
+from pipelines.checks import Warned
 from pipelines.storage.tables import Tables
 
 LANDED = ("listed", "fetched", "unchanged", "vanished", "bytes_fetched")
@@ -37,7 +38,7 @@ class RunSummary:
     identical_copies: int = 0
     classes: dict[str, Counter[str]] = field(default_factory=dict)
     disagreements: int = 0
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
     computed: Counter[str] = field(default_factory=Counter)  # table -> partitions written
     scored: dict[str, Counter[str]] = field(default_factory=dict)  # rule set -> why -> days scored
     fresh: int = 0  # days under a rule set that were left alone: stored already, from the same code, rules and inputs

@@ -36,4 +36,7 @@ def raw_artifacts(
     landed = land(artifact_store, tables, intake.of(wanted), noted, intake.progress)
     seconds = time.monotonic() - started
     rates = {"seconds": round(seconds, 3), "objects_per_second": round(landed.listed / seconds)}
-    return dg.MaterializeResult(metadata={**landed._asdict(), **rates, "dagster/uri": tables.uri(RawArtifacts)})
+    told = {**landed._asdict(), **rates, "dagster/uri": tables.uri(RawArtifacts)}
+    if landed.newest_modified:
+        told["newest_modified"] = dg.MetadataValue.timestamp(landed.newest_modified)
+    return dg.MaterializeResult(metadata={name: value for name, value in told.items() if value is not None})

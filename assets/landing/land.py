@@ -117,6 +117,8 @@ class Landed(NamedTuple):
     unfetched: int
     bytes_fetched: int
     batches: int
+    newest_modified: dt.datetime | None  # of what is listed
+    lag_seconds: float | None  # from then to this pass
 
 
 def listing(store: Store, wanted: Pass) -> pl.DataFrame:
@@ -218,6 +220,7 @@ def land(
     """
     listed, fetch, vanished = difference(store, tables, wanted)
     work = batches(fetch, wanted.batch_bytes)
+    newest: Any = listed["last_modified"].max()
     done = fetched = bytes_fetched = 0
 
     def land_batch(batch: Batch) -> pl.DataFrame:
@@ -241,6 +244,8 @@ def land(
         unfetched=done - fetched,
         bytes_fetched=bytes_fetched,
         batches=len(work),
+        newest_modified=newest,
+        lag_seconds=round((wanted.now - newest).total_seconds(), 3) if newest else None,
     )
 
 

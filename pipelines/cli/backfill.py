@@ -10,12 +10,13 @@ import typer
 
 import pipelines.run
 from assets.rulesets.loader import load_all
+from pipelines import logs
 from pipelines.build import table_store
 from pipelines.cli.changes import print_changes
-from pipelines.cli.options import From, Json, Rules, To, day_range, verb
+from pipelines.cli.options import From, Json, Rules, To, day_range, known_rules, span, verb
 from pipelines.cli.output import print_json, say
-from pipelines.cli.progress import progress
 from pipelines.cli.summary import as_json, print_results
+from pipelines.cli.work import working
 from pipelines.plan import changed
 from pipelines.settings import load
 
@@ -34,8 +35,10 @@ def backfill(
     """Score from the attempts layer what is stale under these rule sets, newest day first; no artifact is read."""
     settings = load()
     first, last = day_range(from_, to)
-    with progress() as reporter:
+    with working("backfill", settings, span(first, last)) as reporter:
+        known_rules(settings, rules or [])
         summary = pipelines.run.backfill(settings, rules or [], first, last, reporter, force=force)
+        logs.event("run_finished", verb="backfill", **as_json(summary))
     if json:
         print_json(as_json(summary))
         return

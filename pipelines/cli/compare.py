@@ -4,16 +4,20 @@ Here: the options, and what a person sees. Not here: the comparison (`assets.cam
 (`pipelines.run`).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 import pipelines.run
+from pipelines import logs
 from pipelines.build import report_store
 from pipelines.campaigns import Checked, check, verdicts
-from pipelines.cli.options import Json, Rules, verb
+from pipelines.cli.options import Json, Rules, known_rules, verb
 from pipelines.cli.output import UsageError, print_json, print_table, say
-from pipelines.cli.progress import progress
+from pipelines.cli.summary import as_json
+from pipelines.cli.work import working
 from pipelines.settings import Settings, load
 
 DIFFERENT = 1
@@ -34,19 +38,28 @@ def compare(
 ) -> None:
     """Compare the arms of registered campaigns under the active rule sets, and write their reports."""
     settings, campaigns, wanted = load(), campaign or [], rules or []
-    try:
-        if check_:
+    if check_:
+        with known_campaigns():
             _told(check(settings, campaigns, wanted), json=json)
-            return
-        with progress() as reporter:
-            pipelines.run.compare(settings, campaigns, wanted, reporter)
-    except pipelines.run.UnknownCampaignError as error:
-        raise UsageError(str(error)) from error
+        return
+    with working("compare", settings, ", ".join(campaigns) or "every campaign") as reporter, known_campaigns():
+        known_rules(settings, wanted)
+        summary = pipelines.run.compare(settings, campaigns, wanted, reporter)
+        logs.event("run_finished", verb="compare", **as_json(summary))
     rows = verdicts(settings, campaigns, wanted)
     if json:
         print_json(rows)
     else:
         print_verdicts(settings, rows)
+
+
+@contextmanager
+def known_campaigns() -> Iterator[None]:
+    """A campaign that is not registered is named wrongly."""
+    try:
+        yield
+    except pipelines.run.UnknownCampaignError as error:
+        raise UsageError(str(error)) from error
 
 
 def print_verdicts(settings: Settings, rows: list[dict[str, Any]]) -> None:

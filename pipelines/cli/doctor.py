@@ -59,7 +59,7 @@ def find(settings: Settings, name: str, probe: Callable[[Settings], str]) -> Fin
         detail = str(error)
     except Exception as error:  # noqa: BLE001 - a probe is there to find out what fails
         detail = f"{type(error).__name__}: {error}"
-    for secret in secrets():
+    for secret in secrets(settings=settings):
         detail = detail.replace(secret, "***")
     return Finding(name, ok=False, detail=" ".join(detail.split()))
 

@@ -8,7 +8,6 @@ import difflib
 import importlib
 import importlib.metadata
 import os
-import signal
 import sys
 import traceback
 import warnings
@@ -19,10 +18,8 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from assets.rulesets.loader import RuleSetError
-from pipelines.cli.output import CommandError, UsageError, inert
-from pipelines.settings import SettingsError, secrets
-from pipelines.storage.errors import StoreConfigurationError, StoreError
+from pipelines.cli.errors import DEBUG, FAILED, INTERRUPTED, MISUSED, LoggedError, clear_line, redacted
+from pipelines.cli.output import UsageError, inert
 
 VERBS = {
     "demo": "Make a seeded example store, run everything on it, and say what came out.",
@@ -34,12 +31,10 @@ VERBS = {
     "tables": "Show which tables exist, or the columns of one.",
     "quarantine": "List, show and decode again the documents that could not be used.",
     "rules": "List, show and compare the rule sets; make, activate and retire one.",
+    "metrics": "Print the state of the tables as OpenMetrics text, for a monitoring system.",
     "doctor": "Check the artifacts, the tables, Dagster's storage and the rule sets.",
     "ui": "Start Dagster's web interface on this workspace.",
 }
-DEBUG = "--debug"
-FAILED, MISUSED = 1, 2
-INTERRUPTED = 128 + signal.SIGINT  # as shells have it
 
 
 class Verbs(TyperGroup):
@@ -110,37 +105,13 @@ def report(error: Exception, *, debug: bool) -> int:
     if type(error).__name__ == "NoArgsIsHelpError" and isinstance(error, TyperException):
         sys.stderr.write(error.format_message() + "\n")
         return MISUSED
-    message, status = explain(error)
-    lines = [f"scorehouse: {inert(' '.join(message.split()))}"]
+    line, status = clear_line(error)
     if debug:
-        lines = [*"".join(traceback.format_exception(error)).rstrip().split("\n"), *lines]
-    for line in lines:
-        text = inert(line)
-        for secret in secrets():
-            text = text.replace(secret, "***")
-        sys.stderr.write(text + "\n")
+        for told in "".join(traceback.format_exception(error)).rstrip().split("\n"):
+            sys.stderr.write(redacted(inert(told)) + "\n")
+    if not isinstance(error, LoggedError):
+        sys.stderr.write(f"scorehouse: {line}\n")
     return status
-
-
-def explain(error: Exception) -> tuple[str, int]:
-    """The line that says what happened, and the exit status."""
-    cause: BaseException | None = error
-    while cause is not None:
-        match cause:
-            case CommandError():
-                return str(cause), cause.status
-            case SettingsError() | StoreConfigurationError() | RuleSetError():
-                return str(cause), MISUSED
-            case StoreError():
-                return str(cause), FAILED
-            case OSError() if cause.strerror:
-                return f"{cause.filename or 'the output'}: {cause.strerror}", FAILED
-            case TyperException():
-                where = getattr(getattr(cause, "ctx", None), "command_path", "scorehouse")
-                return f"{cause.format_message()} (see {where} --help)", cause.exit_code
-        # Dagster wraps what an asset or a resource raised.
-        cause = getattr(cause, "user_exception", None) or cause.__cause__
-    return f"unexpected {type(error).__name__}: {error} (run it again with {DEBUG} for the traceback)", FAILED
 
 
 app = typer.Typer(

@@ -4,11 +4,14 @@ Here: how a verb's app is made, and options with one meaning everywhere. Not her
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from assets.rulesets.loader import RuleSetError, load_all, select
 from pipelines.cli.output import UsageError
+from pipelines.settings import Settings
 
 
 def verb(help_text: str | None = None, *, group: bool = False) -> typer.Typer:
@@ -46,6 +49,25 @@ def day_range(from_: str | None, to: str | None) -> tuple[dt.date | None, dt.dat
     if first and last and last < first:
         raise UsageError(f"the range of days is reversed: --from {first} is after --to {last}")
     return first, last
+
+
+def span(first: dt.date | None, last: dt.date | None) -> str:
+    """Days as text, as they were asked for."""
+    return f"{first or ''}...{last or ''}" if first or last else "every day"
+
+
+def known_rules(settings: Settings, ids: Sequence[str]) -> None:
+    """Prove that the named rule sets exist.
+
+    Raises:
+        UsageError: one does not.
+        RuleSetError: a rule set is malformed.
+    """
+    rule_sets = load_all(settings.rulesets)
+    try:
+        select(rule_sets, ids)
+    except RuleSetError as error:
+        raise UsageError(str(error)) from error
 
 
 def moment(text: str | None, option: str) -> dt.datetime | None:

@@ -22,8 +22,11 @@ class Reporter(Protocol):
 
 
 @contextmanager
-def progress() -> Iterator[Reporter]:
-    """A reporter that suits stderr."""
+def progress(*, shown: bool = True) -> Iterator[Reporter]:
+    """A reporter that suits stderr, or one that says nothing."""
+    if not shown:
+        yield unseen
+        return
     if not console(stderr=True).is_terminal:
         yield Lines()
         return
@@ -36,6 +39,11 @@ def progress() -> Iterator[Reporter]:
     )
     with Progress(*columns, console=console(stderr=True), transient=True) as bars:
         yield Bars(bars)
+
+
+def unseen(stage: str, done: int, total: int | None) -> None:
+    """Progress that nobody is shown."""
+    del stage, done, total
 
 
 class Lines:

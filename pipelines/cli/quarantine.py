@@ -13,12 +13,13 @@ import typer
 import pipelines.replay
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.vocabulary import QUARANTINE_STAGES
+from pipelines import logs
 from pipelines.cli.database import stored
 from pipelines.cli.excerpt import Excerpt, excerpt
 from pipelines.cli.options import Json, day, verb
 from pipelines.cli.output import CommandError, UsageError, print_json, print_table, say
-from pipelines.cli.progress import progress
 from pipelines.cli.summary import as_json, counted, print_results
+from pipelines.cli.work import working
 from pipelines.settings import Settings, load
 
 SHOWN = 100
@@ -92,8 +93,10 @@ def replay(
     *, reason: Reason = None, stage: Stage = None, source: Source = None, on: Day = None, json: Json = False
 ) -> None:
     """Decode quarantined documents again from their stored bytes, and say what left quarantine; results follow."""
-    with progress() as reporter:
-        found = pipelines.replay.replay(load(), _conditions(reason, stage, source, on), reporter)
+    settings, conditions = load(), _conditions(reason, stage, source, on)
+    with working("quarantine replay", settings, on or "every day") as reporter:
+        found = pipelines.replay.replay(settings, conditions, reporter)
+        logs.event("run_finished", verb="quarantine replay", **as_json(found.summary))
     if json:
         print_json({**asdict(found), "summary": as_json(found.summary)})
         return

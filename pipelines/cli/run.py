@@ -9,10 +9,11 @@ import typer
 
 import pipelines.run
 from assets.sources.registry import patterns
-from pipelines.cli.options import From, Json, Rules, To, day_range, verb
+from pipelines import logs
+from pipelines.cli.options import From, Json, Rules, To, day_range, known_rules, span, verb
 from pipelines.cli.output import UsageError, print_json
-from pipelines.cli.progress import progress
 from pipelines.cli.summary import as_json, print_summary
+from pipelines.cli.work import working
 from pipelines.settings import load
 
 app = verb()
@@ -33,8 +34,10 @@ def run(
         patterns(settings.patterns, source or [])
     except ValueError as error:
         raise UsageError(f"--source: {error}") from error
-    with progress() as reporter:
+    with working("run", settings, span(first, last)) as reporter:
+        known_rules(settings, rules or [])
         summary = pipelines.run.run(settings, first, last, rules or [], source or [], reporter)
+        logs.event("run_finished", verb="run", **as_json(summary))
     if json:
         print_json(as_json(summary))
     else:

@@ -3,12 +3,15 @@
 Here: rendering. Not here: counting (`pipelines.run`).
 """
 
+from collections.abc import Sequence
 from typing import Any
 
+from pipelines.checks import Warned
 from pipelines.cli.output import print_table, say
 from pipelines.summary import RunSummary
 
 MEGA = 1_000_000
+EXAMPLES = 3  # of what a check warns about; the web interface and JSON show more
 
 
 def as_json(summary: RunSummary) -> dict[str, Any]:
@@ -34,7 +37,7 @@ def as_json(summary: RunSummary) -> dict[str, Any]:
         "without_attempts": summary.without_attempts,
         "compared": [{"campaign_key": key, "rules": rules} for key, rules in summary.compared],
         "computed": dict(summary.computed),
-        "warnings": summary.warnings,
+        "warnings": [warning._asdict() for warning in summary.warnings],
         "tables": dict(summary.tables),
         "seconds": round(summary.seconds, 3),
     }
@@ -92,5 +95,20 @@ def print_results(summary: RunSummary) -> None:
     say()
     if summary.disagreements:
         say(f"{summary.disagreements} figures that upstream recorded are not what the evidence gives (reconciliation)")
-    for warning in summary.warnings:
-        say(f"warning: {warning}", style="yellow")
+    print_warnings(summary.warnings)
+
+
+def print_warnings(warnings: Sequence[Warned]) -> None:
+    """Each check that warns once, with what should hold and the first cases in which it does not."""
+    if warnings:
+        say("Warnings", style="bold")
+    for key in dict.fromkeys((one.table, one.check, one.expected) for one in warnings):
+        same = [one for one in warnings if (one.table, one.check, one.expected) == key]
+        table, check, expected = key
+        problems = sum(one.problems for one in same)
+        say(f"  {table} / {check}: {expected}", style="yellow")
+        shown = [text for one in same for text in one.examples][:EXAMPLES]
+        for text in shown:
+            say(f"    {text}")
+        if problems > len(shown):
+            say(f"    and {problems - len(shown)} more")

@@ -79,6 +79,9 @@ def test_aws_variables_are_kept_and_never_shown(tmp_path: Path) -> None:
         ('[patterns]\nworldseq = "x-{date}/y"', "as a segment of its own"),
         ('[patterns]\nworldseq = "/x"', "a path below the artifact store"),
         ("max_depth = ", "not TOML"),
+        ('log_format = "JSON"', "log_format = 'JSON' is not accepted: it must be text or json"),
+        ("log_format = true", "it must be text or json"),
+        ('webhok = "x"', "unknown key 'webhok'; did you mean webhook?"),
     ],
 )
 def test_a_wrong_file_names_the_file_and_the_key(tmp_path: Path, text: str, expected: str) -> None:
@@ -110,6 +113,27 @@ def test_credentials_in_a_url_are_refused_and_not_repeated(tmp_path: Path) -> No
     with pytest.raises(SettingsError, match="without credentials") as caught:
         load({"SCOREHOUSE_TABLES": "s3://key:hush@bucket/x"}, tmp_path)
     assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["hush", "ftp://h/hush", "https:///hush", "https://h:port/hush", "https://[::1/hush", "https://h/hush it", "", 3],
+)
+def test_a_wrong_webhook_is_refused_and_not_repeated(tmp_path: Path, address: object) -> None:
+    write(tmp_path, f"webhook = {address!r}")
+    with pytest.raises(SettingsError, match=r"webhook = \*{3} is not accepted: it must be an http://") as caught:
+        load({}, tmp_path)
+    assert "hush" not in str(caught.value)
+
+
+def test_the_webhook_is_never_shown(tmp_path: Path) -> None:
+    write(tmp_path, 'webhook = "https://hooks.example/hush"')
+    settings = load({}, tmp_path)
+    assert settings.webhook == "https://hooks.example/hush"
+    assert "hush" not in repr(settings)
+    assert "webhook" not in describe(settings)
+    assert secrets({}, settings) == ("https://hooks.example/hush",)
+    assert secrets({"SCOREHOUSE_WEBHOOK": "https://other/hush"}) == ("https://other/hush",)
 
 
 def test_a_file_that_is_not_utf8_is_one_line(tmp_path: Path) -> None:

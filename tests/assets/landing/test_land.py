@@ -1,6 +1,7 @@
 """The landing pass against a store that misbehaves: what is committed stays, and a failed listing changes nothing."""
 
 import datetime as dt
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,18 @@ def test_an_object_above_the_limit_is_not_fetched(store: Misbehaving, tables: Ta
     assert set(rows["fetch_reason"]) == {"too_large"}
     assert rows["content"].null_count() == 10
     assert rows["fetch_detail"][0] == "50 bytes; at most 49 are read"
+
+
+def test_the_lag_is_from_the_newest_object_to_the_pass(store: Misbehaving, tables: Tables) -> None:
+    newest = NOW - dt.timedelta(minutes=2)
+    for age, file in enumerate(sorted((Path(store.url) / "worldseq" / DAY.isoformat()).iterdir())):
+        at = (newest - dt.timedelta(hours=age)).timestamp()
+        os.utime(file, (at, at))
+    for _ in range(2):  # also where nothing was fetched
+        made = land(store, tables, INTAKE.of([DAY]), {})
+        assert (made.newest_modified, made.lag_seconds) == (newest, 120)
+    nothing = land(store, tables, INTAKE.of([dt.date(2026, 11, 28)]), {})
+    assert (nothing.newest_modified, nothing.lag_seconds) == (None, None)
 
 
 def test_only_the_days_of_the_pass_are_landed(store: Misbehaving, tables: Tables) -> None:

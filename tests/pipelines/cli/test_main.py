@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.cli.main import VERBS, explain
+from pipelines.cli.errors import explain
+from pipelines.cli.main import VERBS
 from pipelines.settings import SettingsError
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
 from tests.pipelines.cli.processes import ROOT, command, environment, process

@@ -1,0 +1,39 @@
+"""`scorehouse metrics`: the state of the tables for a monitoring system.
+
+Here: where the text goes. Not here: the figures (`pipelines.metrics`).
+"""
+
+import datetime as dt
+import uuid
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import pipelines.metrics
+from pipelines.build import table_store
+from pipelines.cli.options import verb
+from pipelines.cli.output import UsageError
+from pipelines.settings import load
+
+app = verb()
+
+
+@app.command()
+def metrics(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Replace this file at once, as node_exporter wants it.")
+    ] = None,
+) -> None:
+    """Print OpenMetrics text: what landed, quarantined, attempts by class, and how old the newest of it is."""
+    text = pipelines.metrics.text(table_store(load()), dt.datetime.now(dt.UTC))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    beside = output.with_name(f".{output.name}.{uuid.uuid4().hex}")  # its name ends in no way that a collector reads
+    try:
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(output)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(f"{output}: cannot be written: {error.strerror}") from error

@@ -21,6 +21,7 @@ CONFIG = f"{PREFIX}CONFIG"
 DATE_PLACEHOLDER = "{date}"
 
 MIB = 1024 * 1024
+SHORTEST_RETENTION = 7  # days: no reader or writer takes so long
 _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
 
 
@@ -41,6 +42,7 @@ class Settings:
     fetch_concurrency: int = 64  # requests to the artifact store under way at once
     batch_bytes: int = 32 * MIB  # artifact bytes held in memory per batch
     look_back_days: int = 7  # days before yesterday that the nightly run lands again
+    retention_days: int = 30  # how long every table can be read as it was
     patterns: Mapping[str, str] = field(default_factory=dict)  # source -> path pattern, for other layouts
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)  # the AWS_* variables as they stand
 
@@ -132,6 +134,7 @@ _KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "fetch_concurrency": _whole(1, 10_000),
     "batch_bytes": _whole(1, 2**40),
     "look_back_days": _whole(0, 10_000),
+    "retention_days": _whole(SHORTEST_RETENTION, 36_500),
     **dict.fromkeys(_PATTERN_KEYS.values(), _pattern),
 }
 _VARIABLES = {PREFIX + key.translate(str.maketrans(".-", "__")).upper(): key for key in _KEYS}

@@ -32,6 +32,7 @@ VERBS = {
     "sql": "Answer one SELECT over the tables.",
     "tables": "Show which tables exist, or the columns of one.",
     "quarantine": "List and show the documents that could not be used, and why.",
+    "maintain": "Compact the tables and delete what is older than the retention.",
     "rules": "List the rule sets, or show every constant of one.",
     "doctor": "Check the artifacts, the tables, Dagster's storage and the rule sets.",
     "ui": "Start Dagster's web interface on this workspace.",

@@ -211,7 +211,7 @@ class Tables:
             try:
                 self.commit(table, contract, [*adds(files), *removes(held, contract)], noted)
             except ConflictError:
-                time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
+                back_off(attempt)
                 table = self.opened(contract)
             else:
                 return _committed(table.version() + 1, files, held.height)
@@ -302,6 +302,11 @@ class Tables:
             raise
         except STORAGE_ERRORS as error:
             raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
+
+
+def back_off(attempt: int) -> None:
+    """Wait before a commit is tried again; longer each time, and never two writers alike."""
+    time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
 
 
 def _committed(version: int, files: Sequence[DataFile], removed: int) -> Commit:

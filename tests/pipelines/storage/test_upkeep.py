@@ -14,6 +14,7 @@ import pytest
 from deltalake import DeltaTable
 from polars.testing import assert_frame_equal
 
+from pipelines.storage import upkeep
 from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.log_files import LogFiles
 from pipelines.storage.provenance import CONSOLIDATED

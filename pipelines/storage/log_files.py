@@ -34,14 +34,24 @@ class LogFiles(NamedTuple):
                 part[int(told["version"])] = info
         return found
 
+    @property
+    def oldest(self) -> int:
+        """The oldest version that can still be read."""
+        return 0 if 0 in self.commits else min(self.checkpoints)
+
+    def at(self, moment: dt.datetime) -> int:
+        """The newest version at that moment; the oldest one where all are younger."""
+        return max((v for v, info in self.commits.items() if info.last_modified <= moment), default=self.oldest)
+
     def first_kept(self, since: dt.datetime, noted: int) -> int:
         """The version to begin with for whoever goes back to `since`: of a checkpoint, or the oldest.
 
         The version `noted`, which stands for all earlier commits, is never before it.
         """
         fit = [v for v, info in self.checkpoints.items() if v <= noted and info.last_modified <= since]
-        return max(fit, default=min(self.commits))
+        return max(fit, default=self.oldest)
 
     def before(self, version: int) -> list[ObjectInfo]:
-        """The files of earlier versions, the oldest first."""
-        return [info for part in self for earlier, info in sorted(part.items()) if earlier < version]
+        """The files of earlier versions, the oldest first: wherever a deletion ends, what is left can be read."""
+        found = [(earlier, info) for part in self for earlier, info in part.items() if earlier < version]
+        return [info for _, info in sorted(found, key=lambda one: one[0])]

@@ -109,7 +109,8 @@ class Tables:
         told = 0
         for limit in HISTORY_STEPS:
             with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
-                commits = table.history(limit)
+                # A commit that was listed may be gone when it is read: upkeep drops the oldest ones.
+                commits = _looking(FileNotFoundError)(table.history, limit)
             for commit in commits[told:]:
                 yield commit
                 if CONSOLIDATED in commit:
@@ -290,18 +291,22 @@ class Tables:
 
     def opened(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
         """The table's snapshot. Only `TableNotFoundError` means that it is missing; every other failure is one."""
-        looking = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_transient),
-            stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
-            reraise=True,
-        )
         try:
-            return looking(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
+            return _looking()(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
         except TableNotFoundError:
             raise
         except STORAGE_ERRORS as error:
             raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
+
+
+def _looking(*passing: type[BaseException]) -> tenacity.Retrying:
+    """Tries again after what is transient, and after these exceptions."""
+    return tenacity.Retrying(
+        retry=tenacity.retry_if_exception(lambda error: is_transient(error) or isinstance(error, passing)),
+        stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
+        wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
+        reraise=True,
+    )
 
 
 def back_off(attempt: int) -> None:

@@ -12,22 +12,8 @@ from assets.contract import Contract
 from pipelines.storage.actions import held_files
 from pipelines.storage.artifact_store import ArtifactStore
 from pipelines.storage.errors import StoreUnavailableError
-from pipelines.storage.failures import explaining
 from pipelines.storage.log_files import LogFiles
 from pipelines.storage.tables import Tables
-
-
-def at(tables: Tables, contract: type[Contract], moment: dt.datetime) -> DeltaTable:
-    """The newest version at that moment, or the oldest one that the log still has; an empty one before there was any.
-
-    Raises:
-        TableNotFoundError: there is no such table.
-        StoreError: the table cannot be read.
-    """
-    table = tables.opened(contract)
-    with explaining(f"{tables.uri(contract)}: cannot read the table", tables.options):
-        table.load_as_version(moment)
-    return table
 
 
 def as_of(tables: Tables, contract: type[Contract], moment: dt.datetime) -> DeltaTable:
@@ -38,13 +24,16 @@ def as_of(tables: Tables, contract: type[Contract], moment: dt.datetime) -> Delt
         StoreUnavailableError: its log or some of its files are no longer kept.
         StoreError: the table cannot be read.
     """
-    table, uri = at(tables, contract, moment), tables.uri(contract)
+    newest, uri = tables.opened(contract), tables.uri(contract)
     told = f"{uri}: what it held at {moment:%Y-%m-%dT%H:%M:%SZ} is no longer kept"
-    oldest, log = table.version(), LogFiles.of(tables, contract)
-    if oldest > 0 and oldest == min(log.commits) and (since := log.commits[oldest].last_modified) > moment:
+    log = LogFiles.of(tables, contract)
+    version = log.at(moment)
+    if version < log.oldest or (version > 0 and log.commits[version].last_modified > moment):
+        since = log.commits[log.oldest].last_modified
         raise StoreUnavailableError(f"{told}; the oldest moment is {since:%Y-%m-%dT%H:%M:%S.%fZ}")
+    table = tables.opened(contract, version)
     then = set(held_files(table, contract)["path"])
-    since_removed = then.difference(held_files(tables.opened(contract), contract)["path"])
+    since_removed = then.difference(held_files(newest, contract)["path"])
     if since_removed and not since_removed <= {info.key for info in ArtifactStore(uri, tables.options).list_objects()}:
         raise StoreUnavailableError(f"{told}; the setting retention_days says how long it is")
     return table

@@ -27,7 +27,6 @@ from pipelines.storage.log_files import LogFiles
 from pipelines.storage.options import scheme
 from pipelines.storage.provenance import CONSOLIDATED, consolidated, fold
 from pipelines.storage.tables import COMMIT_ATTEMPTS, PROPERTIES, SINGLE_ATTEMPT, ConflictError, Tables, back_off
-from pipelines.storage.time_travel import at
 
 HOUR = dt.timedelta(hours=1)
 LONGEST_WRITE = dt.timedelta(days=1)
@@ -122,13 +121,14 @@ def _prepare(tables: Tables, contract: type[Contract]) -> None:
 
 def _vacuum(tables: Tables, contract: type[Contract], since: dt.datetime, *, dry_run: bool) -> list[str]:
     """Delete the files that no snapshot since then has, unless they are younger: those of a write under way."""
+    hours = int((dt.datetime.now(dt.UTC) - since + LONGEST_WRITE) / HOUR)
     # A file that a checkpoint has forgotten looks like one that never was part of the table; those of the snapshot of
     # then are named, and what was added later is young enough.
-    then = at(tables, contract, since).version()
+    then = LogFiles.of(tables, contract).at(since)
     with explaining(f"{tables.uri(contract)}: cannot delete old files", tables.options):
         return tables.opened(contract).vacuum(
-            retention_hours=int((dt.datetime.now(dt.UTC) - since + LONGEST_WRITE) / HOUR),
-            dry_run=dry_run,
+            hours,
+            dry_run,
             enforce_retention_duration=False,  # the setting has its own minimum
             full=True,
             keep_versions=[then],

@@ -212,6 +212,23 @@ def test_a_note_between_reading_and_consolidating_is_kept(store: Tables, monkeyp
     assert CONSOLIDATED in next(iter(store.notes(Scores)))
 
 
+def test_a_commit_that_goes_while_notes_are_read_does_not_end_the_reader(
+    store: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(store, "a")
+    history, failed = DeltaTable.history, []
+
+    def gone(self: DeltaTable, limit: int | None = None) -> list[dict[str, Any]]:
+        if not failed:
+            failed.append(True)
+            raise FileNotFoundError(2, "Object at location 00000000000000000000.json not found")
+        return history(self, limit)
+
+    monkeypatch.setattr(DeltaTable, "history", gone)
+
+    assert store.provenance(Scores)["2026-11-29", "v1"].run_id == "a"
+
+
 def test_notes_outlive_writers_that_go_on_until_the_next_checkpoint(
     store: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,8 @@ from assets.rulesets.loader import RuleSet, RuleSetError
 from pipelines.storage.provenance import RULE_SET_DIGEST as DIGEST
 from pipelines.storage.provenance import RULE_SET_STATUS as STATUS
 
+CANDIDATE = "candidate"
+
 
 def notes(rule_sets: Iterable[RuleSet]) -> dict[str, str]:
     """What a commit notes of the rule sets that its rows were computed under."""
@@ -26,7 +28,7 @@ def refuse_changed(rule_sets: Mapping[str, RuleSet], commits: Iterable[Mapping[s
 
     Args:
         rule_sets: every rule set, by id.
-        commits: what the commits of a results table note, newest first.
+        commits: what the commits of a results table note, newest first, down to one that stands for all earlier.
 
     Raises:
         RuleSetError: a file was changed after results were published under it; a candidate may change.
@@ -34,7 +36,7 @@ def refuse_changed(rule_sets: Mapping[str, RuleSet], commits: Iterable[Mapping[s
     unseen = dict(rule_sets)
     for commit in commits:
         for id_, rules in list(unseen.items()):
-            if commit.get(f"{STATUS}{id_}", "candidate") == "candidate":
+            if commit.get(f"{STATUS}{id_}", CANDIDATE) == CANDIDATE:
                 continue
             del unseen[id_]
             if commit[f"{DIGEST}{id_}"] != rules.digest:
@@ -43,3 +45,14 @@ def refuse_changed(rule_sets: Mapping[str, RuleSet], commits: Iterable[Mapping[s
                     f"{commit[f'{DIGEST}{id_}'][:12]}, now {rules.digest[:12]}); restore its file, and make the change "
                     f"a new one that names {id_} as its predecessor"
                 )
+
+
+def carried(commits: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What a commit that stands for these, which come newest first, notes of the rule sets: their newest release."""
+    found: dict[str, str] = {}
+    for commit in commits:
+        for name, status in commit.items():
+            if name.startswith(STATUS) and status != CANDIDATE and name not in found:
+                digest = f"{DIGEST}{name.removeprefix(STATUS)}"
+                found |= {name: status, digest: commit[digest]}
+    return found

@@ -24,6 +24,7 @@ LOG_FORMATS = ("text", "json")
 WEBHOOK = "webhook"
 
 MIB = 1024 * 1024
+SHORTEST_RETENTION = 7  # days: no reader or writer takes so long
 _CREDENTIALS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", f"{PREFIX}{WEBHOOK.upper()}")
 
 
@@ -46,6 +47,7 @@ class Settings:
     look_back_days: int = 7  # days before yesterday that the nightly run lands again
     log_format: str = "text"  # or json: a line on stderr for everything that happens in a run
     webhook: str | None = field(default=None, repr=False)  # URL that is told of failed runs; it may hold a token
+    retention_days: int = 30  # how long every table can be read as it was
     patterns: Mapping[str, str] = field(default_factory=dict)  # source -> path pattern, for other layouts
     aws: Mapping[str, str] = field(default_factory=dict, repr=False)  # the AWS_* variables as they stand
 
@@ -159,6 +161,7 @@ _KEYS: dict[str, Callable[[Any, Path], Any]] = {
     "look_back_days": _whole(0, 10_000),
     "log_format": _one_of(*LOG_FORMATS),
     WEBHOOK: _web_address,
+    "retention_days": _whole(SHORTEST_RETENTION, 36_500),
     **dict.fromkeys(_PATTERN_KEYS.values(), _pattern),
 }
 _VARIABLES = {PREFIX + key.translate(str.maketrans(".-", "__")).upper(): key for key in _KEYS}

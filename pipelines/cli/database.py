@@ -27,7 +27,7 @@ from assets.rulesets.loader import current, load_all
 from assets.tables import TABLES
 from pipelines.cli.output import CommandError, UsageError
 from pipelines.settings import Settings
-from pipelines.storage.failures import explaining
+from pipelines.storage import time_travel
 from pipelines.storage.options import store_options
 from pipelines.storage.tables import Tables
 
@@ -85,17 +85,14 @@ def open_tables(
     """Those of the named tables that exist, as they are or were.
 
     Raises:
-        StoreError: a table cannot be read.
+        StoreError: a table cannot be read, or what it was is no longer kept.
     """
     for name in [name for name in TABLES if name in set(names)]:
-        uri = store.uri(TABLES[name])
-        with explaining(f"{uri}: cannot read the table", store.options):
-            try:
-                table = DeltaTable(uri, storage_options=dict(store.options.delta))
-            except TableNotFoundError:
-                continue
-            if as_of is not None:
-                table.load_as_version(as_of)
+        contract = TABLES[name]
+        try:
+            table = store.opened(contract) if as_of is None else time_travel.as_of(store, contract, as_of)
+        except TableNotFoundError:
+            continue
         yield name, table
 
 

@@ -30,6 +30,7 @@ VERBS = {
     "sql": "Answer one SELECT over the tables.",
     "tables": "Show which tables exist, or the columns of one.",
     "quarantine": "List, show and decode again the documents that could not be used.",
+    "maintain": "Compact the tables and delete what is older than the retention.",
     "rules": "List, show and compare the rule sets; make, activate and retire one.",
     "metrics": "Print the state of the tables as OpenMetrics text, for a monitoring system.",
     "doctor": "Check the artifacts, the tables, Dagster's storage and the rule sets.",

@@ -89,11 +89,10 @@ class PartitionFiles:
         self._contract, self._keys, self._uri, self._options = contract, keys, uri, options
         self._columns = partition_by(contract)
         self._key = key(contract)
-        self._statistics = pl.Binary not in schema(contract).values()  # a footer full of documents serves nobody
         self._held: dict[tuple[object, ...], list[pl.DataFrame]] = {}
         self._held_bytes = 0
         self._hashes: list[pl.Series] = []
-        self._write = uuid.uuid4().hex
+        self._id = uuid.uuid4().hex
         self.files: list[DataFile] = []
 
     def check_schema(self, frame: pl.LazyFrame | pl.DataFrame) -> None:
@@ -151,26 +150,14 @@ class PartitionFiles:
     def _flush(self) -> None:
         numbered = enumerate(self._held.items(), start=len(self.files))
         with ThreadPoolExecutor(WRITERS) as pool:
-            self.files += pool.map(lambda item: self._write_file(item[0], *item[1]), numbered)
+            self.files += pool.map(lambda item: self._write(item[0], *item[1]), numbered)
         self._held, self._held_bytes = {}, 0
 
-    def _write_file(self, number: int, values: tuple[object, ...], parts: list[pl.DataFrame]) -> DataFile:
-        rows = pl.concat(parts)
-        buffer = io.BytesIO()
-        rows_per_group = max(1, rows.height * ROW_GROUP_BYTES // max(1, int(rows.estimated_size())))
-        rows.write_parquet(
-            buffer,
-            compression="zstd",
-            compression_level=1,
-            statistics=self._statistics,
-            row_group_size=min(rows_per_group, LARGEST_ROW_GROUP),
+    def _write(self, number: int, values: tuple[object, ...], parts: Sequence[pl.DataFrame]) -> DataFile:
+        named = dict(zip(self._columns, values, strict=True))
+        return write_file(
+            pl.concat(parts), self._contract, named, file_name(number, self._id), self._uri, self._options
         )
-        named = {column: str(value) for column, value in zip(self._columns, values, strict=True)}
-        folders = "/".join(_directory(column, text) for column, text in named.items())
-        # Numbered, so that the rows of a partition are read back in the order in which they were written.
-        path = f"{folders}/part-{number:05d}-{self._write}.parquet"
-        _put(f"{self._uri}/{path}", buffer.getvalue(), self._options)
-        return DataFile(path, buffer.getbuffer().nbytes, rows.height, named)
 
     def _check_key(self) -> None:
         """Prove the key across batches (each alone has passed): by hash, and exactly where two hashes are equal."""
@@ -181,6 +168,45 @@ class PartitionFiles:
         if not repeated.is_empty():
             shown = repeated.drop("len").head(SHOWN_KEYS).rows()
             raise ContractError(f"{table_name(self._contract)}: {', '.join(self._key)} is not unique: {shown}")
+
+
+def file_name(number: int, write: str) -> str:
+    """The name of a file: numbered, so that the rows of a partition are read back in the order they were written in."""
+    return f"part-{number:05d}-{write}.parquet"
+
+
+def number_of(path: str) -> int:
+    """The number in the name of a file."""
+    return int(path.rpartition("/")[2].split("-")[1])
+
+
+def write_file(
+    rows: pl.DataFrame,
+    contract: type[Contract],
+    values: Mapping[str, object],
+    name: str,
+    uri: str,
+    options: StoreOptions,
+) -> DataFile:
+    """One file of one partition key below the table's directory `uri`; `rows` are without the partition columns.
+
+    Raises:
+        StoreError: it could not be written.
+    """
+    buffer = io.BytesIO()
+    rows_per_group = max(1, rows.height * ROW_GROUP_BYTES // max(1, int(rows.estimated_size())))
+    rows.write_parquet(
+        buffer,
+        compression="zstd",
+        compression_level=1,
+        statistics=pl.Binary not in rows.dtypes,  # a footer full of documents serves nobody
+        row_group_size=min(rows_per_group, LARGEST_ROW_GROUP),
+    )
+    named = {column: str(values[column]) for column in partition_by(contract)}
+    folders = "/".join(_directory(column, text) for column, text in named.items())
+    path = f"{folders}/{name}"
+    _put(f"{uri}/{path}", buffer.getvalue(), options)
+    return DataFile(path, buffer.getbuffer().nbytes, rows.height, named)
 
 
 def scan_files(uris: Sequence[str], contract: type[Contract], options: StoreOptions) -> pl.LazyFrame:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote
 
 import polars as pl
 import tenacity
@@ -24,21 +23,25 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction, RemoveAction
 
 from assets.contract import Contract, descriptions, partition_by, schema, table_name
+from pipelines.storage.actions import adds, held_files, removes
 from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
 from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is_transient
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
-from pipelines.storage.provenance import PARTITION_KEYS, Provenance, Values, fold
+from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, Provenance, Values, fold
 
 COMMIT_ATTEMPTS = 60
 LOOK_ATTEMPTS = 3
 HISTORY_STEPS = (64, 1024, None)  # commits that are read at once
 LONGEST_WAIT_SECONDS = 1.0
+PROPERTIES = {"delta.checkpointInterval": "10", "delta.enableExpiredLogCleanup": "false"}
+"""Opening stays cheap; no commit is forgotten before its notes are consolidated (`upkeep`)."""
+
 JITTER = random.SystemRandom()  # processes that start together must not wait alike
 SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes were computed on an older snapshot
 
 
-class _ConflictError(Exception):
+class ConflictError(Exception):
     """The commit did not happen, as far as is known; a new snapshot tells."""
 
 
@@ -80,29 +83,38 @@ class Tables:
     def exists(self, contract: type[Contract]) -> bool:
         """Whether the table exists; a store that fails raises instead of saying no."""
         try:
-            self._open(contract)
+            self.opened(contract)
         except TableNotFoundError:
             return False
         return True
 
     def version(self, contract: type[Contract]) -> int:
         """The table's newest version."""
-        return self._open(contract).version()
+        return self.opened(contract).version()
 
     def notes(self, contract: type[Contract]) -> Iterator[Mapping[str, Any]]:
         """What the table's commits say of themselves, newest first; nothing where there is no table yet.
 
-        The newest come first and are read first: whoever has seen enough reads no further.
+        The newest come first and are read first: whoever has seen enough reads no further. The last one is the one
+        that stands for every earlier commit, where there is one.
         """
         try:
-            table = self._open(contract)
+            table = self.opened(contract)
         except TableNotFoundError:
             return
+        yield from self.notes_of(contract, table)
+
+    def notes_of(self, contract: type[Contract], table: DeltaTable) -> Iterator[Mapping[str, Any]]:
+        """As `notes`, of a snapshot; commits that came after it may be among them."""
         told = 0
         for limit in HISTORY_STEPS:
             with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
-                commits = table.history(limit)
-            yield from commits[told:]
+                # A commit that was listed may be gone when it is read: upkeep drops the oldest ones.
+                commits = _looking(FileNotFoundError)(table.history, limit)
+            for commit in commits[told:]:
+                yield commit
+                if CONSOLIDATED in commit:
+                    return
             if limit is None or len(commits) < limit:
                 return
             told = len(commits)
@@ -123,7 +135,7 @@ class Tables:
     def rows(self, contract: type[Contract]) -> dict[Values, int]:
         """The number of rows of each partition, as the table's log tells it: no file is read."""
         try:
-            actions = pl.DataFrame(self._open(contract).get_add_actions())
+            actions = pl.DataFrame(self.opened(contract).get_add_actions())
         except TableNotFoundError:
             return {}
         if actions.is_empty():
@@ -158,12 +170,12 @@ class Tables:
             StoreConfigurationError: the table does not exist, or not in that version.
         """
         try:
-            table = self._open(contract, version)
+            table = self.opened(contract, version)
         except TableNotFoundError:
             raise StoreConfigurationError(
                 f"{self.uri(contract)}: there is no such table yet; run the pipeline first"
             ) from None
-        held = _held(table, contract)
+        held = held_files(table, contract)
         if keys is not None:
             wanted = partition_keys(contract, keys, whole=False)
             held = held.join(wanted, on=wanted.columns, how="semi", maintain_order="left")
@@ -194,14 +206,14 @@ class Tables:
         files = writer.write(frame)
         noted = {**(metadata or {}), PARTITION_KEYS: json.dumps(replaced.rows(named=True), default=str)}
         for attempt in range(COMMIT_ATTEMPTS):
-            held = _held(table, contract).join(replaced, on=partition_by(contract), how="semi")
+            held = held_files(table, contract).join(replaced, on=partition_by(contract), how="semi")
             if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost
                 return _committed(table.version(), files, 0)
             try:
-                self._commit(table, contract, [*_adds(files), *_removes(held, contract)], noted)
-            except _ConflictError:
-                time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
-                table = self._open(contract)
+                self.commit(table, contract, [*adds(files), *removes(held, contract)], noted)
+            except ConflictError:
+                back_off(attempt)
+                table = self.opened(contract)
             else:
                 return _committed(table.version() + 1, files, held.height)
         writer.discard()
@@ -209,14 +221,14 @@ class Tables:
             f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
         )
 
-    def _commit(
+    def commit(
         self,
         table: DeltaTable,
         contract: type[Contract],
         actions: list[AddAction | RemoveAction],
         metadata: Mapping[str, str],
     ) -> None:
-        """Commit `actions` as the version after the snapshot `table`, or raise `_ConflictError` to be tried again.
+        """Commit `actions` as the version after the snapshot `table`, or raise `ConflictError` to be tried again.
 
         Files stay where they are when this fails otherwise: a commit whose answer was lost may have happened.
         """
@@ -230,14 +242,14 @@ class Tables:
             )
         except STORAGE_ERRORS as error:
             if isinstance(error, CommitFailedError) or is_transient(error):
-                raise _ConflictError from None
+                raise ConflictError from None
             raise explained(error, f"{self.uri(contract)}: cannot commit", self.options) from None
 
     def _ready(self, contract: type[Contract]) -> DeltaTable:
         """The table as its contract wants it, created or migrated where need be; races are settled by looking again."""
         for _ in range(COMMIT_ATTEMPTS):
             try:
-                table = self._open(contract)
+                table = self.opened(contract)
             except TableNotFoundError:
                 self._create(contract)
                 continue
@@ -266,7 +278,10 @@ class Tables:
                     partition_by=list(partition_by(contract)),
                     name=table_name(contract),
                     description=(contract.__doc__ or "").strip(),
-                    configuration={"delta.dataSkippingStatsColumns": ",".join(_indexed_columns(contract))},
+                    configuration={
+                        **PROPERTIES,
+                        "delta.dataSkippingStatsColumns": ",".join(_indexed_columns(contract)),
+                    },
                     storage_options=self.options.delta,
                     commit_properties=CommitProperties(max_commit_retries=SINGLE_ATTEMPT),
                 )
@@ -274,55 +289,33 @@ class Tables:
                 if not (isinstance(error, CommitFailedError) or "already exists" in str(error)):
                     raise  # else another process was first
 
-    def _open(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
+    def opened(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
         """The table's snapshot. Only `TableNotFoundError` means that it is missing; every other failure is one."""
-        looking = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_transient),
-            stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
-            reraise=True,
-        )
         try:
-            return looking(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
+            return _looking()(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
         except TableNotFoundError:
             raise
         except STORAGE_ERRORS as error:
             raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
 
 
+def _looking(*passing: type[BaseException]) -> tenacity.Retrying:
+    """Tries again after what is transient, and after these exceptions."""
+    return tenacity.Retrying(
+        retry=tenacity.retry_if_exception(lambda error: is_transient(error) or isinstance(error, passing)),
+        stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
+        wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
+        reraise=True,
+    )
+
+
+def back_off(attempt: int) -> None:
+    """Wait before a commit is tried again; longer each time, and never two writers alike."""
+    time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
+
+
 def _committed(version: int, files: Sequence[DataFile], removed: int) -> Commit:
     return Commit(version, sum(f.rows for f in files), sum(f.size_bytes for f in files), len(files), removed)
-
-
-def _held(table: DeltaTable, contract: type[Contract]) -> pl.DataFrame:
-    """The files of a snapshot: path, size_bytes and the partition columns, ordered by partition value and path."""
-    declared, columns = schema(contract), partition_by(contract)
-    actions = pl.DataFrame(table.get_add_actions())
-    if actions.is_empty():
-        return pl.DataFrame(schema={"path": pl.String, "size_bytes": pl.Int64} | {c: declared[c] for c in columns})
-    # The paths of the log are percent-encoded once more; a remove that does not undo this removes nothing.
-    paths = pl.col("path").map_elements(unquote, return_dtype=pl.String)
-    values = [pl.col("partition").struct.field(column).cast(declared[column]) for column in columns]
-    return actions.select(paths, "size_bytes", *values).sort(*columns, "path")
-
-
-def _adds(files: Iterable[DataFile]) -> list[AddAction]:
-    now = time.time_ns() // 1_000_000
-    return [AddAction(f.path, f.size_bytes, f.values, now, data_change=True, stats=f.stats) for f in files]
-
-
-def _removes(held: pl.DataFrame, contract: type[Contract]) -> list[RemoveAction]:
-    now = time.time_ns() // 1_000_000
-    return [
-        RemoveAction(
-            row["path"],
-            data_change=True,
-            deletion_timestamp=now,
-            size=row["size_bytes"],
-            partition_values={column: str(row[column]) for column in partition_by(contract)},
-        )
-        for row in held.iter_rows(named=True)
-    ]
 
 
 def _delta_schema(contract: type[Contract]) -> Schema:

@@ -5,7 +5,7 @@ import socket
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import polars as pl
 import pytest
@@ -13,10 +13,13 @@ from polars.testing import assert_frame_equal
 
 from pipelines.storage.artifact_store import ArtifactStore, Fetched
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
+from pipelines.storage.log_files import LogFiles
 from pipelines.storage.options import store_options
 from pipelines.storage.tables import Tables
+from pipelines.storage.time_travel import as_of
+from pipelines.storage.upkeep import LONGEST_WRITE, maintain
 from tests.pipelines.storage.storage_contracts import NEXT_DAY, Attempts, Scores, day, rows, scored
-from tests.pipelines.storage.storage_races import Place, different_days, same_day
+from tests.pipelines.storage.storage_races import Place, different_days, same_day, upkeep_beside_writers
 from tests.s3 import S3Server
 
 HOSTILE_RULES = ["a/b", "v 1", "50%25", "=x&y+z", "a*[b]?", "'\"", "..", "é🎉", "#?", "a\\b"]
@@ -79,6 +82,41 @@ def test_four_processes_overwrite_the_same_day(
     processes: ProcessPoolExecutor, s3_server: S3Server, s3_bucket: str
 ) -> None:
     same_day(processes, Place(f"s3://{s3_bucket}", s3_server.variables()), 4)
+
+
+def test_upkeep_beside_writers(processes: ProcessPoolExecutor, s3_server: S3Server, s3_bucket: str) -> None:
+    upkeep_beside_writers(processes, Place(f"s3://{s3_bucket}", s3_server.variables()))
+
+
+def test_upkeep_deletes_what_nobody_needs_and_nothing_else(
+    table_store: Tables, s3_server: S3Server, s3_bucket: str
+) -> None:
+    keys = [scored(rules) for rules in HOSTILE_RULES]
+    for name in ("first", "second"):
+        table_store.replace(Scores, pl.concat(rows(Scores, key, [name]) for key in keys), keys, {"run_id": name})
+    s3_server.put(s3_bucket, "deep/tables/scores/crashed.parquet")
+    before, noted = table_store.scan(Scores).collect(), dict(table_store.provenance(Scores))
+    reader = table_store.scan(Scores, version=1)
+
+    kept = maintain(table_store, Scores, timedelta(days=7))
+    assert (kept.vacuumed, reader.collect().height) == (0, len(keys))
+    moment = datetime.now(UTC)
+    assert as_of(table_store, Scores, moment).version() == table_store.version(Scores)
+
+    kept = maintain(table_store, Scores, -LONGEST_WRITE)
+    assert kept.vacuumed == len(keys) + 1
+    assert_frame_equal(table_store.scan(Scores).collect(), before)
+    assert tables(table_store.url, s3_server.variables()).provenance(Scores) == noted
+    assert LogFiles.of(table_store, Scores).commits.keys() == {table_store.version(Scores)}
+    with pytest.raises(StoreUnavailableError, match="is no longer kept; the oldest moment is"):
+        as_of(table_store, Scores, moment - timedelta(seconds=60))
+
+
+def test_upkeep_needs_to_write(table_store: Tables, s3_server: S3Server) -> None:
+    table_store.replace(Scores, rows(Scores, scored("v1"), ["a"]), [scored("v1")])
+
+    with pytest.raises(StoreConfigurationError, match=r"scores: cannot .*credentials are refused"):
+        maintain(tables(table_store.url, s3_server.variables("reader")), Scores, timedelta(days=7))
 
 
 def test_objects_are_listed_with_what_the_store_knows(

@@ -6,10 +6,15 @@ from typing import Any
 import pytest
 
 from assets.rulesets.loader import RuleSet, RuleSetError, load_all, parse
-from pipelines.released import notes, refuse_changed
+from pipelines.released import carried, notes, refuse_changed
+from pipelines.storage.log_files import LogFiles
+from pipelines.storage.tables import Tables
+from pipelines.storage.upkeep import LONGEST_WRITE, maintain
 from tests.integration.hostile import DAY, full, text
 from tests.integration.warehouses import ran, rows, settings, write
 from tests.pipelines.cli.processes import process
+from tests.pipelines.storage.storage_contracts import Scores, scored
+from tests.pipelines.storage.storage_contracts import rows as layer_rows
 
 V1 = (Path(__file__).parents[2] / "assets" / "rulesets" / "v1.toml").read_text(encoding="utf-8")
 
@@ -50,6 +55,32 @@ def test_what_is_accepted(now: RuleSet, commits: list[dict[str, Any]]) -> None:
 def test_a_changed_rule_set_is_refused(now: RuleSet, commits: list[dict[str, Any]]) -> None:
     with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
         refuse_changed({"v2": now}, commits)
+
+
+def test_the_commit_that_stands_for_earlier_ones_carries_the_newest_release_of_each_rule_set() -> None:
+    v1 = load_all()["v1"]
+    commits = [{"run_id": "r"}, commit("candidate", 2), commit(calls=1), {**commit(), **notes([v1])}]
+
+    found = carried(commits)
+
+    assert found == {**notes([v1]), **notes([rules(calls=1)])}
+    refuse_changed({"v1": v1, "v2": rules(calls=1)}, [found])
+    for changed in (rules(), rules("candidate", 2)):
+        with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
+            refuse_changed({"v1": v1, "v2": changed}, [commit("candidate", 2), found])
+
+
+def test_a_changed_rule_set_is_refused_after_upkeep_dropped_the_commits_that_say_so(tmp_path: Path) -> None:
+    store = Tables(str(tmp_path))
+    for name in ("old", "new"):
+        store.replace(Scores, layer_rows(Scores, scored("v2"), [name]), [scored("v2")], notes([rules()]))
+
+    maintain(store, Scores, -LONGEST_WRITE)
+
+    assert len(LogFiles.of(store, Scores).commits) == 1
+    refuse_changed({"v2": rules()}, store.notes(Scores))
+    with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
+        refuse_changed({"v2": rules(calls=1)}, store.notes(Scores))
 
 
 def test_a_run_under_a_changed_rule_set_changes_nothing(tmp_path: Path) -> None:

@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from pipelines.storage.artifact_store import ArtifactStore
+from pipelines.storage.log_files import LogFiles
 from pipelines.storage.options import store_options
 from pipelines.storage.tables import Tables
+from pipelines.storage.upkeep import maintain
+from tests.pipelines.storage.aged import age
 from tests.pipelines.storage.storage_contracts import DAY, Attempts, day, rows
 
 WRITERS = 8
@@ -80,3 +84,53 @@ def same_day(processes: Executor, place: Place, count: int) -> None:
     for version in versions:
         assert any(store.scan(Attempts, version=version).collect().equals(frame) for frame in written)
     assert any(store.scan(Attempts).collect().equals(writer.rows(ROUNDS - 1)) for writer in writers)
+
+
+def keep(place: Place, retention: dt.timedelta, start: float) -> None:
+    """Maintain the table `ROUNDS` times from the moment `start` on."""
+    store = opened(place)
+    while time.time() < start:
+        pass
+    for _ in range(ROUNDS):
+        maintain(store, Attempts, retention)
+
+
+def upkeep_beside_writers(processes: Executor, place: Place) -> None:
+    """Four writers, a day each, and three that maintain the table: nothing is lost, and every version can be read."""
+    writers = [Writer(f"w{shift}", DAY + dt.timedelta(days=shift)) for shift in range(4)]
+    store = opened(place)
+    store.ensure([Attempts])
+    list(processes.map(opened, [place] * WRITERS))
+    start = time.time() + 0.2
+    running = [processes.submit(overwrite, place, writer, start) for writer in writers]
+    kept = [processes.submit(keep, place, dt.timedelta(days=7), start) for _ in range(3)]
+    written = [version for future in running for version in future.result()]
+    for future in kept:
+        future.result()
+
+    expected = pl.concat(writer.rows(ROUNDS - 1) for writer in writers)
+    assert len(set(written)) == 4 * ROUNDS
+    assert store.scan(Attempts).collect().equals(expected)
+    assert store.provenance(Attempts).keys() == {(str(writer.when),) for writer in writers}
+    for version in written:
+        assert store.scan(Attempts, version=version).collect().height % 50 == 0
+
+
+def upkeep_beside_itself(processes: Executor, place: Place) -> None:
+    """Four processes that maintain a table of which nearly everything is too old to be kept."""
+    store = opened(place)
+    for turn in range(25):
+        store.replace(Attempts, Writer("w", DAY).rows(turn), [day()], {"run_id": str(turn)})
+        if turn % 5 == 4:
+            age(store, Attempts, 40)
+    expected = store.scan(Attempts).collect()
+    list(processes.map(opened, [place] * WRITERS))
+    start = time.time() + 0.2
+    for future in [processes.submit(keep, place, dt.timedelta(days=7), start) for _ in range(4)]:
+        future.result()
+
+    assert store.scan(Attempts).collect().equals(expected)
+    assert store.provenance(Attempts)[str(DAY),].run_id == "24"
+    left = [info.key for info in ArtifactStore(store.uri(Attempts), store.options).list_objects()]
+    assert sum(not key.startswith("_delta_log/") for key in left) == 1
+    assert len(LogFiles.of(store, Attempts).commits) < 15

@@ -398,7 +398,7 @@ def test_a_conflicting_commit_in_between_is_seen_and_not_widened(
 ) -> None:
     """Between the write of the files and the commit, another writer fills the same key and one more."""
     store.ensure([Attempts])
-    commit, raced = Tables._commit, []
+    commit, raced = Tables.commit, []
 
     def racing(self: Tables, *args: object) -> None:
         if not raced:
@@ -407,7 +407,7 @@ def test_a_conflicting_commit_in_between_is_seen_and_not_widened(
             store.replace(Attempts, other, [day(), day(NEXT_DAY)])
         commit(self, *args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Tables, "_commit", racing)
+    monkeypatch.setattr(Tables, "commit", racing)
     result = store.replace(Attempts, rows(Attempts, day(), ["mine"]), [day()])
 
     assert (result.version, result.removed) == (2, 1)
@@ -447,7 +447,7 @@ KILLED = """
 import os, signal, sys
 from tests.pipelines.storage.storage_contracts import Attempts, day, rows
 from pipelines.storage.tables import Tables
-Tables._commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Tables.commit = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 Tables(sys.argv[1]).replace(Attempts, rows(Attempts, day(), ["dead"]), [day()])
 """
 

@@ -29,6 +29,7 @@ from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
 from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, Provenance, Values, fold
+from pipelines.storage.snapshots import Snapshot, Snapshots
 
 COMMIT_ATTEMPTS = 60
 LOOK_ATTEMPTS = 3
@@ -61,9 +62,14 @@ class Tables:
 
     url: str
     options: StoreOptions = field(default_factory=StoreOptions)
+    _snapshots: Snapshots = field(default_factory=Snapshots, init=False, repr=False, compare=False)
     _noted: dict[str, tuple[int, dict[Values, Provenance]]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    def __reduce__(self) -> tuple[type["Tables"], tuple[str, StoreOptions]]:
+        """Another process looks for itself."""
+        return Tables, (self.url, self.options)
 
     def __post_init__(self) -> None:
         if scheme(self.url) == "memory":
@@ -83,14 +89,17 @@ class Tables:
     def exists(self, contract: type[Contract]) -> bool:
         """Whether the table exists; a store that fails raises instead of saying no."""
         try:
-            self.opened(contract)
+            self._newest(contract)
         except TableNotFoundError:
             return False
         return True
 
     def version(self, contract: type[Contract]) -> int:
         """The table's newest version."""
-        return self.opened(contract).version()
+        return self._newest(contract).version
+
+    def _newest(self, contract: type[Contract]) -> Snapshot:
+        return self._snapshots.newest(contract, lambda: self.opened(contract))
 
     def notes(self, contract: type[Contract]) -> Iterator[Mapping[str, Any]]:
         """What the table's commits say of themselves, newest first; nothing where there is no table yet.
@@ -135,14 +144,12 @@ class Tables:
     def rows(self, contract: type[Contract]) -> dict[Values, int]:
         """The number of rows of each partition, as the table's log tells it: no file is read."""
         try:
-            actions = pl.DataFrame(self.opened(contract).get_add_actions())
+            held = self._newest(contract).held
         except TableNotFoundError:
             return {}
-        if actions.is_empty():
-            return {}
-        values = [pl.col("partition").struct.field(column).cast(pl.String) for column in partition_by(contract)]
-        counts = actions.group_by(values).agg(pl.col("num_records").sum())
-        return {row[:-1]: row[-1] for row in counts.iter_rows()}
+        columns = partition_by(contract)
+        counts = held.group_by(columns).agg(pl.col("rows").sum())
+        return {tuple(map(str, row[:-1])): row[-1] for row in counts.iter_rows()}
 
     def ensure(self, contracts: Iterable[type[Contract]]) -> None:
         """Create what is missing with the contract's full schema; add columns that a contract has gained.
@@ -170,12 +177,13 @@ class Tables:
             StoreConfigurationError: the table does not exist, or not in that version.
         """
         try:
-            table = self.opened(contract, version)
+            held = (
+                self._newest(contract).held if version is None else held_files(self.opened(contract, version), contract)
+            )
         except TableNotFoundError:
             raise StoreConfigurationError(
                 f"{self.uri(contract)}: there is no such table yet; run the pipeline first"
             ) from None
-        held = held_files(table, contract)
         if keys is not None:
             wanted = partition_keys(contract, keys, whole=False)
             held = held.join(wanted, on=wanted.columns, how="semi", maintain_order="left")

@@ -6,9 +6,12 @@ The attempts layer is written as a run would leave it; what is measured is `back
 import datetime as dt
 import json
 import random
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -21,6 +24,7 @@ from pipelines.run import backfill
 from pipelines.settings import Settings
 from pipelines.storage.provenance import INPUT_FINGERPRINT
 from pipelines.storage.tables import Tables
+from tests.benchmarks.ratios import Ratio, best
 from tests.benchmarks.store import attempt
 
 FIRST = dt.date(2026, 9, 1)
@@ -68,11 +72,66 @@ def scan(tables: Tables) -> None:
     rows.select(pl.len()).collect(engine="streaming")
 
 
-def _measured(folder: str) -> None:
-    place = Path(folder)
-    settings = Settings(str(place / "artifacts"), str(place / "tables"), place / "dagster", place / "rulesets")
+class Measured(NamedTuple):
+    """One process that scored: seconds of work and of the whole process, its peak bytes, and attempts."""
+
+    seconds: float
+    process_seconds: float
+    peak: int
+    attempts: int
+
+
+def measured(folder: Path, day: dt.date | None = None) -> Measured:
+    """A process of its own that scores one day, or every day, under v2."""
     started = time.perf_counter()
-    summary = backfill(settings, ["v2"])
+    command = [sys.executable, "-W", "ignore", "-m", "tests.benchmarks.rescoring", str(folder)]
+    told = subprocess.run([*command, *([day.isoformat()] if day else [])], check=True, capture_output=True, text=True)
+    seconds, peak, attempts = json.loads(told.stdout)
+    return Measured(seconds, time.perf_counter() - started, peak, attempts)
+
+
+def month() -> Ratio:
+    """(i) A month in one process against a process per day."""
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as many:
+        for folder in (one, many):
+            layer(Path(folder), *MONTH)
+        together = measured(Path(one)).process_seconds
+        each = [measured(Path(many), FIRST + dt.timedelta(number)).process_seconds for number in range(MONTH[0])]
+    return Ratio(
+        f"(i) {MONTH[0]} days x {MONTH[1]:,} attempts scored again in one process, seconds ÷ a process per day",
+        together / sum(each),
+        "< 1",
+        f"{together:.1f} s against {sum(each):.1f} s",
+    )
+
+
+def large() -> list[Ratio]:
+    """(j) A million attempts: seconds against one scan of the same figures, and peak memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = layer(Path(folder), *LARGE)
+        scanning = best(lambda: scan(Tables(settings.tables)))
+        found = measured(Path(folder))
+    what = f"(j) {found.attempts:,} attempts of {LARGE[2]} days scored again under a new rule set"
+    return [
+        Ratio(
+            f"{what}, seconds ÷ one scan of their days, grouped",
+            found.seconds / scanning,
+            "≤ 20, aim 8",
+            f"{found.attempts / found.seconds:,.0f} attempts/s; {found.seconds:.1f} s against {scanning:.2f} s",
+        ),
+        Ratio(f"{what}, peak memory, GB", found.peak / 1e9, "≤ 2", f"{found.peak / 2**20:,.0f} MiB"),
+    ]
+
+
+def main() -> list[Ratio]:
+    """Every ratio of this module."""
+    return [month(), *large()]
+
+
+def _measured(folder: Path, day: dt.date | None) -> None:
+    settings = Settings(str(folder / "artifacts"), str(folder / "tables"), folder / "dagster", folder / "rulesets")
+    started = time.perf_counter()
+    summary = backfill(settings, ["v2"], day, day)
     seconds = time.perf_counter() - started
     # Not `ru_maxrss`: it begins with what the parent held when it started this process.
     status = Path("/proc/self/status").read_text(encoding="ascii")
@@ -81,4 +140,5 @@ def _measured(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    _measured(sys.argv[1])
+    place, *days = sys.argv[1:]
+    _measured(Path(place), dt.date.fromisoformat(days[0]) if days else None)

@@ -1,12 +1,12 @@
 """Freshness: was the newest day that is over landed and scored by the morning after?
 
-Here: the decision, the check, and the schedule that asks it. Not here: what came on a day (`volume`). Dagster's
-freshness policies know no partitions, so that a backfill of an old day would count, and its checks of time partitions
-would expect today, which is a partition of ours while it lasts.
+Here: the decision, the check, and the schedule that asks it. Not here: what came on a day (`volume`), and what makes
+results stale (`staleness`). Dagster's freshness policies know no partitions, so that a backfill of an old day would
+count, and its checks of time partitions would expect today, which is a partition of ours while it lasts.
 """
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import dagster as dg
 
@@ -16,6 +16,8 @@ from assets.rulesets.loader import RuleSet, active
 from assets.verification.contract import Verifications
 from pipelines.jobs import ASKED_AT_AN_HOUR, FRESH
 from pipelines.partitions import day_and_rules
+from pipelines.staleness import recipes, stale
+from pipelines.storage.tables import Tables
 
 DEADLINE_HOUR = 6
 """UTC; the nightly run starts at two."""
@@ -48,8 +50,13 @@ def overdue(day: dt.date, updated: dt.datetime | None) -> str | None:
     return None if updated >= ended else f"last at {updated:%Y-%m-%dT%H:%M:%SZ}, before the day was over"
 
 
-def check(rule_sets: Mapping[str, RuleSet]) -> dg.AssetChecksDefinition:
-    """The checks of what is landed and of what is scored: a warning, since the rest goes on without them."""
+def check(rule_sets: Mapping[str, RuleSet], specs: Iterable[dg.AssetSpec]) -> dg.AssetChecksDefinition:
+    """The checks of what is landed and of what is scored: a warning, since the rest goes on without them.
+
+    Landed is what Dagster saw being landed, since a day of nothing leaves no row. Scored is what is stored from what is
+    stored now: a day to which nothing was added is not scored again.
+    """
+    ordered, wanted = recipes(specs), [rule_sets[id_] for id_ in active(rule_sets)]
     told = "The newest day that is over was {} by {:02}:00 UTC of the day after."
     names = {table_name(RawArtifacts): "landed", table_name(Verifications): "scored under every active rule set"}
 
@@ -61,22 +68,25 @@ def check(rule_sets: Mapping[str, RuleSet]) -> dg.AssetChecksDefinition:
         ],
         can_subset=True,
     )
-    def freshness(context: dg.AssetCheckExecutionContext) -> Iterator[dg.AssetCheckResult]:
+    def freshness(
+        context: dg.AssetCheckExecutionContext, tables: dg.ResourceParam[Tables]
+    ) -> Iterator[dg.AssetCheckResult]:
         day = expected_day(dt.datetime.now(dt.UTC))
         for key in sorted(context.selected_asset_check_keys):
-            scored = key.asset_key == dg.AssetKey(table_name(Verifications))
-            partitions = (
-                [str(day_and_rules(day.isoformat(), id_)) for id_ in active(rule_sets)] if scored else [str(day)]
-            )
-            found = {one: overdue(day, updated(context.instance, key.asset_key, one)) for one in partitions}
-            examples = {one: [problem] for one, problem in found.items() if problem}
+            asset = key.asset_key.to_user_string()
+            if asset == table_name(RawArtifacts):
+                problem = overdue(day, updated(context.instance, key.asset_key, day.isoformat()))
+                found = {day.isoformat(): [problem]} if problem else {}
+            else:
+                plan = stale(tables, ordered, wanted, [day], every=False)
+                found = {str(day_and_rules(day.isoformat(), one.rules)): [one.reason] for one in plan.stale}
             yield dg.AssetCheckResult(
                 asset_key=key.asset_key,
                 check_name=key.name,
-                passed=not examples,
+                passed=not found,
                 severity=dg.AssetCheckSeverity.WARN,
-                description=told.format(names[key.asset_key.to_user_string()], DEADLINE_HOUR),
-                metadata={"rows": len(partitions), "problems": len(examples), "examples": examples},
+                description=told.format(names[asset], DEADLINE_HOUR),
+                metadata={"rows": 1, "problems": len(found), "examples": found},
             )
 
     return freshness

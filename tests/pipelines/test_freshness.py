@@ -2,6 +2,7 @@
 
 import datetime as dt
 from collections.abc import Iterator
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from pipelines.build import build_definitions
 from pipelines.checks import warned
 from pipelines.freshness import expected_day, overdue
+from pipelines.jobs import day_range, day_range_of_rules
+from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import day_and_rules
 from pipelines.settings import Settings
 
@@ -63,19 +66,36 @@ def problems(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dict[
     return {one.table: one.examples for one in warned(evaluations)}
 
 
-def test_the_newest_day_that_is_over_is_asked_for(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+def test_the_newest_day_that_is_over_must_be_landed(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     day = expected_day(dt.datetime.now(dt.UTC))
-    scored = str(day_and_rules(day.isoformat(), "v1"))
-    never = {"raw_artifacts": [f"{day}: never"], "verifications": [f"{scored}: never"]}
+    never = {"raw_artifacts": [f"{day}: never"]}
     assert problems(definitions, instance) == never
     # A backfill of other days, today's included, changes nothing.
     for other in (day - dt.timedelta(days=1), day + dt.timedelta(days=1)):
         instance.report_runless_asset_event(dg.AssetMaterialization("raw_artifacts", partition=other.isoformat()))
     assert problems(definitions, instance) == never
     instance.report_runless_asset_event(dg.AssetMaterialization("raw_artifacts", partition=day.isoformat()))
-    assert problems(definitions, instance) == {"verifications": [f"{scored}: never"]}
-    instance.report_runless_asset_event(dg.AssetMaterialization("verifications", partition=scored))
     assert problems(definitions, instance) == {}
+
+
+@pytest.mark.slow
+def test_the_newest_day_that_is_over_must_be_scored(tmp_path: Path) -> None:
+    day = expected_day(dt.datetime.now(dt.UTC))
+    folder = tmp_path / "artifacts" / "worldseq" / day.isoformat()
+    folder.mkdir(parents=True)
+    (folder / "a.json").write_bytes(b"{")
+    settings = Settings(str(tmp_path / "artifacts"), str(tmp_path / "tables"), tmp_path / "dagster")
+    definitions = build_definitions(settings)
+    scored = str(day_and_rules(day.isoformat(), "v1"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_dynamic_partitions("rules", ["v1"])
+        landing = definitions.resolve_job_def("landing")
+        landing.execute_in_process(instance=instance, tags=day_range(day, day), run_config=RUN_CONFIG)
+        assert problems(definitions, instance) == {"verifications": [f"{scored}: not computed yet"]}
+        results = definitions.resolve_job_def("results")
+        tags = day_range_of_rules(day, day, "v1")
+        results.execute_in_process(instance=instance, tags=tags, run_config=RUN_CONFIG)
+        assert problems(definitions, instance) == {}
 
 
 @pytest.mark.parametrize("job", ["landing", "results"])

@@ -41,10 +41,12 @@ def test_a_run_is_logged_as_it_happens(tmp_path: Path) -> None:
     assert {name: told[-1][name] for name in summary} == summary
     assert [(one["job"], one["partitions"]) for one in told if one["event"] == "job_started"] == [
         ("landing", "2026-09-15"),
+        ("landing", "2026-09-15"),  # to land, and to decode
         ("results", "2026-09-15|v1"),
     ]
     written = Counter(one["table"] for one in told if one["event"] == "table_written")
     assert written == dict.fromkeys(summary["tables"], 1)
+    assert len(written) > 20
     [attempts] = [one for one in told if one.get("table") == "attempts" and one["event"] == "table_written"]
     assert attempts["rows"] == summary["attempts"]
     assert attempts["partitions"] == "2026-09-15"

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
-import tenacity
 from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
@@ -29,9 +28,10 @@ from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
 from pipelines.storage.provenance import PARTITION_KEYS, Provenance, Values, fold
+from pipelines.storage.retries import ATTEMPTS, retrying
 
 COMMIT_ATTEMPTS = 60
-LOOK_ATTEMPTS = 3
+LOOK_ATTEMPTS = 5  # calls of delta-rs, which tries most requests again itself
 HISTORY_STEPS = (64, 1024, None)  # commits that are read at once
 LONGEST_WAIT_SECONDS = 1.0
 JITTER = random.SystemRandom()  # processes that start together must not wait alike
@@ -39,7 +39,7 @@ SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes
 
 
 class _ConflictError(Exception):
-    """The commit did not happen, as far as is known; a new snapshot tells."""
+    """The commit did not happen, as far as is known; a new snapshot tells. Its cause is the store's failure, if any."""
 
 
 class Commit(NamedTuple):
@@ -101,7 +101,7 @@ class Tables:
         told = 0
         for limit in HISTORY_STEPS:
             with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
-                commits = table.history(limit)
+                commits = retrying(LOOK_ATTEMPTS)(table.history, limit)
             yield from commits[told:]
             if limit is None or len(commits) < limit:
                 return
@@ -193,18 +193,23 @@ class Tables:
         table = self._ready(contract)
         files = writer.write(frame)
         noted = {**(metadata or {}), PARTITION_KEYS: json.dumps(replaced.rows(named=True), default=str)}
+        failures: list[BaseException] = []  # of the store, after which a commit may have happened or not
         for attempt in range(COMMIT_ATTEMPTS):
             held = _held(table, contract).join(replaced, on=partition_by(contract), how="semi")
             if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost
                 return _committed(table.version(), files, 0)
+            if len(failures) == ATTEMPTS:
+                raise explained(failures[-1], f"{self.uri(contract)}: cannot commit", self.options) from None
             try:
                 self._commit(table, contract, [*_adds(files), *_removes(held, contract)], noted)
-            except _ConflictError:
+            except _ConflictError as conflict:
+                failures += [conflict.__cause__] if conflict.__cause__ else []
                 time.sleep(JITTER.uniform(0, min(LONGEST_WAIT_SECONDS, 0.02 * 2**attempt)))
                 table = self._open(contract)
             else:
                 return _committed(table.version() + 1, files, held.height)
-        writer.discard()
+        if not failures:
+            writer.discard()
         raise StoreUnavailableError(
             f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
         )
@@ -229,8 +234,10 @@ class Tables:
                 commit_properties=CommitProperties(dict(metadata), max_commit_retries=SINGLE_ATTEMPT),
             )
         except STORAGE_ERRORS as error:
-            if isinstance(error, CommitFailedError) or is_transient(error):
+            if isinstance(error, CommitFailedError):
                 raise _ConflictError from None
+            if is_transient(error):
+                raise _ConflictError from error
             raise explained(error, f"{self.uri(contract)}: cannot commit", self.options) from None
 
     def _ready(self, contract: type[Contract]) -> DeltaTable:
@@ -249,8 +256,10 @@ class Tables:
             )
             with explaining(f"{self.uri(contract)}: cannot add columns", self.options):
                 try:
-                    table.alter.add_columns(
-                        [f for f in _delta_schema(contract).fields if f.name in gained], commit_properties=note
+                    retrying(LOOK_ATTEMPTS)(
+                        table.alter.add_columns,
+                        [f for f in _delta_schema(contract).fields if f.name in gained],
+                        commit_properties=note,
                     )
                 except CommitFailedError:
                     continue
@@ -259,7 +268,8 @@ class Tables:
     def _create(self, contract: type[Contract]) -> None:
         with explaining(f"{self.uri(contract)}: cannot create the table", self.options):
             try:
-                DeltaTable.create(
+                retrying(LOOK_ATTEMPTS)(
+                    DeltaTable.create,
                     self.uri(contract),
                     schema=_delta_schema(contract),
                     mode="error",
@@ -272,18 +282,14 @@ class Tables:
                 )
             except DeltaError as error:
                 if not (isinstance(error, CommitFailedError) or "already exists" in str(error)):
-                    raise  # else another process was first
+                    raise  # else another process was first, or an earlier try whose answer was lost
 
     def _open(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
         """The table's snapshot. Only `TableNotFoundError` means that it is missing; every other failure is one."""
-        looking = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_transient),
-            stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
-            wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
-            reraise=True,
-        )
         try:
-            return looking(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
+            return retrying(LOOK_ATTEMPTS)(
+                DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta
+            )
         except TableNotFoundError:
             raise
         except STORAGE_ERRORS as error:

@@ -5,28 +5,23 @@ of error. Not here: what an artifact means, which objects are wanted, and what t
 (landing).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
-from typing import TypeVar
 from urllib.parse import urlsplit
 
 import fsspec
-import tenacity
 
-from pipelines.storage.failures import explaining, is_transient
+from pipelines.storage.failures import explaining
 from pipelines.storage.local_objects import LocalObjects
 from pipelines.storage.objects import FailureReason, Fetched, Level, ObjectInfo, Objects, microseconds, too_large
 from pipelines.storage.options import StoreOptions, scheme
+from pipelines.storage.retries import ATTEMPTS
 from pipelines.storage.s3_objects import S3Objects
 
 __all__ = ["ArtifactStore", "FailureReason", "Fetched", "Level", "ObjectInfo"]
-
-LISTING_ATTEMPTS = 3  # few: most often a listing fails because the endpoint is wrong
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class ArtifactStore:
     url: str
     options: StoreOptions = field(default_factory=StoreOptions)
     concurrency: int = 64  # requests under way at once (S3)
-    attempts: int = 5  # tries per object before a transient failure counts (S3)
+    attempts: int = ATTEMPTS  # tries per request before a transient failure counts (S3)
 
     def check(self) -> None:
         """Prove that the root exists and may be listed.
@@ -45,7 +40,8 @@ class ArtifactStore:
             StoreConfigurationError: bad credentials, a missing bucket or folder.
             StoreUnavailableError: the store does not answer.
         """
-        self._looking(self._objects.check)
+        with explaining(f"{self.url}: cannot list", self.options):
+            self._objects.check()
 
     def list_level(self, prefix: str = "") -> Level:
         """The folders and objects directly below `prefix` ("" is the root); links are left out.
@@ -53,7 +49,8 @@ class ArtifactStore:
         Raises:
             StoreError: as `list_objects`.
         """
-        found = self._looking(lambda: self._objects.level(prefix.removesuffix("/")))
+        with explaining(f"{self.url}: cannot list", self.options):
+            found = self._objects.level(prefix.removesuffix("/"))
         return Level(sorted(found.folders), sorted(found.objects, key=attrgetter("key")))
 
     def list_objects(self, prefix: str = "") -> list[ObjectInfo]:
@@ -65,7 +62,8 @@ class ArtifactStore:
             StoreConfigurationError: bad credentials, a missing bucket or root folder.
             StoreUnavailableError: the store does not answer, or keeps failing.
         """
-        found = self._looking(lambda: self._objects.listed(prefix.removesuffix("/")))
+        with explaining(f"{self.url}: cannot list", self.options):
+            found = self._objects.listed(prefix.removesuffix("/"))
         found.sort(key=attrgetter("key"))
         return found
 
@@ -92,16 +90,6 @@ class ArtifactStore:
         if kind == "memory":
             return MemoryObjects("/" + self.url.removeprefix("memory://").strip("/"))
         return LocalObjects(str(Path(self.url.removeprefix("file://")).absolute()))
-
-    def _looking(self, look: Callable[[], T]) -> T:
-        looking = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(is_transient),
-            stop=tenacity.stop_after_attempt(LISTING_ATTEMPTS),
-            wait=tenacity.wait_random_exponential(multiplier=0.2, max=2),
-            reraise=True,
-        )
-        with explaining(f"{self.url}: cannot list", self.options):
-            return looking(look)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """What the exceptions of the storage libraries mean to the person who has to do something about them.
 
 Here: one translation for botocore, object_store (whose errors are text only), aiohttp and the operating system, and the
-question whether trying again may help. Not here: retry loops, and failures of single objects (`s3_objects`,
-`local_objects`).
+question whether trying again may help. Not here: how often it is tried again (`retries`), and failures of single
+objects (`s3_objects`, `local_objects`).
 """
 
 import errno
@@ -44,20 +44,23 @@ ADVICE = {
 LOCAL_CONFIGURATION = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 LOCAL_FAILURE = re.compile(r'Os \{ code: (?P<code>\d+), kind: \w+, message: "(?P<message>[^"]*)"')
 NO_SPACE = "No space left on device"
-UNREACHABLE = re.compile(r"connect|resolve|dns error", re.IGNORECASE)
+UNREACHABLE = re.compile(
+    r"could not connect|cannot connect|connect timeout|\(connect\)|tcp connect|resolve|dns error", re.IGNORECASE
+)
 TRANSIENT = re.compile(
-    UNREACHABLE.pattern + r"|timed? ?out|SlowDown|Throttl|reduce your request rate|InternalError|Service ?Unavailable"
-    r"|Too Many Requests|RequestTimeout|HTTP error|incomplete|payload is not completed|ResponseParserError"
-    r"|\b(429|5\d\d) (Internal|Bad|Service|Gateway|Too|Slow)|\((429|5\d\d)\)",
+    r"connect|resolve|dns error|timed? ?out|SlowDown|Throttl|reduce your request rate|InternalError"
+    r"|Service ?Unavailable|Too ?Many ?Requests|RequestTimeout|HTTP error|incomplete|payload is not completed"
+    r"|ResponseParserError|\b(429|5\d\d) (Internal|Bad|Service|Gateway|Too|Slow)|\((429|5\d\d)\)",
     re.IGNORECASE,
 )
+TOO_EARLY, FAILING = (408, 429), 500  # statuses of answers: ask later; and from here on, the server's own failure
 TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def text_of(error: BaseException) -> str:
-    """The exception's name and message on one line, without terminal colours."""
-    message = TERMINAL_COLOURS.sub("", str(error)).replace("↳", ":")
-    return " ".join(f"{type(error).__name__}: {message}".split())
+    """The exception's name and message on one line, without terminal colours; botocore's with the cause."""
+    message, cause = TERMINAL_COLOURS.sub("", str(error)).replace("↳", ":"), _cause(error)
+    return " ".join(f"{type(error).__name__}: {message}{f' ({cause})' if cause else ''}".split())
 
 
 def is_transient(error: BaseException) -> bool:
@@ -66,8 +69,20 @@ def is_transient(error: BaseException) -> bool:
         return True
     if not isinstance(error, STORAGE_ERRORS) or (isinstance(error, OSError) and error.errno is not None):
         return False
+    if isinstance(error, ClientError):
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if status in TOO_EARLY or status >= FAILING:
+            return True
     text = text_of(error)
     return TRANSIENT.search(text) is not None and not any(code in text for code in ADVICE)
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether there was no connection at all: more often than not the address is wrong."""
+    cause = _cause(error)
+    if isinstance(cause, aiohttp.ClientError):  # a connection that broke later has the same name in botocore
+        return isinstance(cause, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError))
+    return UNREACHABLE.search(text_of(error)) is not None
 
 
 def explained(error: BaseException, where: str, options: StoreOptions) -> StoreError:
@@ -85,11 +100,17 @@ def explained(error: BaseException, where: str, options: StoreOptions) -> StoreE
         shown = f"{shown[: SHOWN_CHARACTERS // 2]} ... {shown[-SHOWN_CHARACTERS // 2 :]}"
     if NO_SPACE in text:
         return StoreUnavailableError(f"{where}: {NO_SPACE}; free some and run it again")
-    if UNREACHABLE.search(text):
+    if is_unreachable(error):
         endpoint = options.object_store.get("aws_endpoint")
         advice = "check AWS_ENDPOINT_URL and the network" if endpoint else "check the network"
         return StoreUnavailableError(f"{where}: cannot reach {endpoint or 'the store'}; {advice}")
     return StoreUnavailableError(f"{where}: the store failed; try again later ({shown})")
+
+
+def _cause(error: BaseException) -> BaseException | None:
+    """What botocore wraps."""
+    cause = error.kwargs.get("error") if isinstance(error, BotoCoreError) else None
+    return cause if isinstance(cause, BaseException) else None
 
 
 @contextmanager

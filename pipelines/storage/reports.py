@@ -5,13 +5,11 @@ Here: where they are and how they are written. Not here: what stands in them (`a
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import fsspec
 
 from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.failures import explaining
 from pipelines.storage.options import StoreOptions, scheme
+from pipelines.storage.s3_objects import get_object, put_object
 
 FOLDER = "reports"
 
@@ -36,14 +34,14 @@ class Reports:
         """
         uri = self.uri(campaign_key, rules)
         with explaining(f"{uri}: cannot write the report", self.options):
-            if scheme(uri) == "file":
-                path = Path(uri.removeprefix("file://"))
+            if scheme(uri) == "s3":
+                put_object(uri, text.encode(), self.options)
+            else:
+                path = _path(uri)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 beside = path.with_suffix(".writing")
                 beside.write_text(text, encoding="utf-8")
                 beside.replace(path)
-            else:
-                self._filesystem(uri).pipe_file(uri, text.encode())
         return uri
 
     def read(self, campaign_key: str, rules: str) -> str:
@@ -55,9 +53,11 @@ class Reports:
         uri = self.uri(campaign_key, rules)
         with explaining(f"{uri}: cannot read the report", self.options):
             try:
-                return bytes(self._filesystem(uri).cat_file(uri)).decode()
+                content = get_object(uri, self.options) if scheme(uri) == "s3" else _path(uri).read_bytes()
             except FileNotFoundError:
                 raise StoreUnavailableError(f"{uri}: there is no such report; `scorehouse compare` makes it") from None
+        return content.decode()
 
-    def _filesystem(self, uri: str) -> Any:
-        return fsspec.filesystem(scheme(uri), **self.options.fsspec)
+
+def _path(uri: str) -> Path:
+    return Path(uri.removeprefix("file://"))

@@ -1,8 +1,8 @@
 """Objects in an S3 bucket, through the client of s3fs and on its event loop.
 
-Here: listing pages, many small downloads at once on one loop with a bounded number under way, and one upload; each
-request is retried here, where s3fs would give up at a first 5xx answer. Not here: credentials and endpoints
-(`options`).
+Here: listing pages, many small downloads at once on one loop with a bounded number under way, and one upload or
+download; each request is tried again by itself, where s3fs would give up at a first 5xx answer. Not here: credentials
+and endpoints (`options`), and how often something is tried (`retries`).
 """
 
 import asyncio
@@ -12,13 +12,13 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 import fsspec
-import tenacity
 from botocore.exceptions import ClientError
 from fsspec.asyn import sync
 
 from pipelines.storage.failures import ADVICE, is_transient
 from pipelines.storage.objects import EPOCH, Fetched, Level, ObjectInfo, too_large
 from pipelines.storage.options import StoreOptions
+from pipelines.storage.retries import retrying_async
 
 VANISHED = ("NoSuchKey", "NoSuchVersion", "NotFound", "404")
 FORBIDDEN = ("AccessDenied", "Forbidden", "403", "AllAccessDisabled")
@@ -74,12 +74,20 @@ class S3Objects:
 
     async def _pages(self, **arguments: Any) -> AsyncIterator[dict[str, Any]]:
         client = await self._filesystem.set_session()
-        async for page in client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket, **arguments):
+        while True:
+            # Each page by itself: a long listing that began anew at every failure might never end.
+            page: dict[str, Any] = await retrying_async(self.attempts)(self._page, client, **arguments)
             yield page
+            if not page.get("IsTruncated"):
+                return
+            arguments["ContinuationToken"] = page["NextContinuationToken"]
+
+    async def _page(self, client: Any, **arguments: Any) -> dict[str, Any]:
+        page: dict[str, Any] = await client.list_objects_v2(Bucket=self.bucket, **arguments)
+        return page
 
     async def _first_page(self) -> None:
-        client = await self._filesystem.set_session()
-        await client.list_objects_v2(Bucket=self.bucket, Prefix=self._below(""), MaxKeys=1)
+        await anext(self._pages(Prefix=self._below(""), MaxKeys=1))
 
     async def _level(self, prefix: str) -> Level:
         below = self._below(prefix)
@@ -119,7 +127,7 @@ class S3Objects:
 
     async def _fetch(self, client: Any, info: ObjectInfo, limit_bytes: int | None) -> Fetched:
         try:
-            return await _trying(self.attempts)(self._get, client, info, limit_bytes)
+            return await retrying_async(self.attempts)(self._get, client, info, limit_bytes)
         except ClientError as error:
             return _failed(info.uri, error)
 
@@ -138,30 +146,56 @@ class S3Objects:
         return Fetched(info.uri, content)
 
 
-def put_object(uri: str, content: bytes, options: StoreOptions, attempts: int = 5) -> None:
+def put_object(uri: str, content: bytes, options: StoreOptions) -> None:
     """Store one object at `s3://bucket/key`, in one request."""
+
+    async def put(client: Any, **place: str) -> None:
+        await client.put_object(**place, Body=content)
+
+    _one(uri, options, put)
+
+
+def get_object(uri: str, options: StoreOptions) -> bytes:
+    """The bytes of the object at `s3://bucket/key`.
+
+    Raises:
+        FileNotFoundError: there is no such object.
+    """
+
+    async def get(client: Any, **place: str) -> bytes:
+        answer = await client.get_object(**place)
+        async with answer["Body"] as body:
+            content: bytes = await body.read()
+        return content
+
+    try:
+        return _one(uri, options, get)
+    except ClientError as error:
+        if _code(error) in VANISHED:
+            raise FileNotFoundError(uri) from None
+        raise
+
+
+def _one(uri: str, options: StoreOptions, request: Callable[..., Coroutine[Any, Any, T]]) -> T:
     bucket, _, key = uri.removeprefix("s3://").partition("/")
     filesystem = fsspec.filesystem("s3", **options.fsspec)
 
-    async def put() -> None:
+    async def asked() -> T:
         client = await filesystem.set_session()
-        await client.put_object(Bucket=bucket, Key=key, Body=content)
+        answer: T = await retrying_async()(request, client, Bucket=bucket, Key=key)
+        return answer
 
-    sync(filesystem.loop, _trying(attempts), put)
+    result: T = sync(filesystem.loop, asked)
+    return result
 
 
-def _trying(attempts: int) -> tenacity.AsyncRetrying:
-    return tenacity.AsyncRetrying(
-        retry=tenacity.retry_if_exception(is_transient),
-        stop=tenacity.stop_after_attempt(attempts),
-        wait=tenacity.wait_random_exponential(multiplier=0.2, max=10),
-        reraise=True,
-    )
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))
 
 
 def _failed(uri: str, error: ClientError) -> Fetched:
     """What a refusal says about one object alone; a refusal that concerns the whole store is raised again."""
-    code = error.response.get("Error", {}).get("Code", "")
+    code = _code(error)
     if code in VANISHED:
         return Fetched(uri, None, "vanished", code)
     if code in FORBIDDEN:

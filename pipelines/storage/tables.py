@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
-import tenacity
 from deltalake import CommitProperties, DeltaTable, Field, Schema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
@@ -29,10 +28,11 @@ from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
 from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, Provenance, Values, fold
+from pipelines.storage.retries import ATTEMPTS, retrying
 from pipelines.storage.snapshots import Snapshot, Snapshots
 
 COMMIT_ATTEMPTS = 60
-LOOK_ATTEMPTS = 3
+LOOK_ATTEMPTS = 5  # calls of delta-rs, which tries most requests again itself
 HISTORY_STEPS = (64, 1024, None)  # commits that are read at once
 LONGEST_WAIT_SECONDS = 1.0
 PROPERTIES = {"delta.checkpointInterval": "10", "delta.enableExpiredLogCleanup": "false"}
@@ -43,7 +43,7 @@ SINGLE_ATTEMPT = 0  # delta-rs's own retries would rebase a commit whose removes
 
 
 class ConflictError(Exception):
-    """The commit did not happen, as far as is known; a new snapshot tells."""
+    """The commit did not happen, as far as is known; a new snapshot tells. Its cause is the store's failure, if any."""
 
 
 class Commit(NamedTuple):
@@ -119,7 +119,7 @@ class Tables:
         for limit in HISTORY_STEPS:
             with explaining(f"{self.uri(contract)}: cannot read the table's history", self.options):
                 # A commit that was listed may be gone when it is read: upkeep drops the oldest ones.
-                commits = _looking(FileNotFoundError)(table.history, limit)
+                commits = retrying(LOOK_ATTEMPTS, FileNotFoundError)(table.history, limit)
             for commit in commits[told:]:
                 yield commit
                 if CONSOLIDATED in commit:
@@ -213,18 +213,23 @@ class Tables:
         table = self._ready(contract)
         files = writer.write(frame)
         noted = {**(metadata or {}), PARTITION_KEYS: json.dumps(replaced.rows(named=True), default=str)}
+        failures: list[BaseException] = []  # of the store, after which a commit may have happened or not
         for attempt in range(COMMIT_ATTEMPTS):
             held = held_files(table, contract).join(replaced, on=partition_by(contract), how="semi")
             if files and files[0].path in held["path"]:  # an earlier attempt got through although its answer was lost
                 return _committed(table.version(), files, 0)
+            if len(failures) == ATTEMPTS:
+                raise explained(failures[-1], f"{self.uri(contract)}: cannot commit", self.options) from None
             try:
                 self.commit(table, contract, [*adds(files), *removes(held, contract)], noted)
-            except ConflictError:
+            except ConflictError as conflict:
+                failures += [conflict.__cause__] if conflict.__cause__ else []
                 back_off(attempt)
                 table = self.opened(contract)
             else:
                 return _committed(table.version() + 1, files, held.height)
-        writer.discard()
+        if not failures:
+            writer.discard()
         raise StoreUnavailableError(
             f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
         )
@@ -249,8 +254,10 @@ class Tables:
                 commit_properties=CommitProperties(dict(metadata), max_commit_retries=SINGLE_ATTEMPT),
             )
         except STORAGE_ERRORS as error:
-            if isinstance(error, CommitFailedError) or is_transient(error):
+            if isinstance(error, CommitFailedError):
                 raise ConflictError from None
+            if is_transient(error):
+                raise ConflictError from error
             raise explained(error, f"{self.uri(contract)}: cannot commit", self.options) from None
 
     def _ready(self, contract: type[Contract]) -> DeltaTable:
@@ -269,8 +276,10 @@ class Tables:
             )
             with explaining(f"{self.uri(contract)}: cannot add columns", self.options):
                 try:
-                    table.alter.add_columns(
-                        [f for f in _delta_schema(contract).fields if f.name in gained], commit_properties=note
+                    retrying(LOOK_ATTEMPTS)(
+                        table.alter.add_columns,
+                        [f for f in _delta_schema(contract).fields if f.name in gained],
+                        commit_properties=note,
                     )
                 except CommitFailedError:
                     continue
@@ -279,7 +288,8 @@ class Tables:
     def _create(self, contract: type[Contract]) -> None:
         with explaining(f"{self.uri(contract)}: cannot create the table", self.options):
             try:
-                DeltaTable.create(
+                retrying(LOOK_ATTEMPTS)(
+                    DeltaTable.create,
                     self.uri(contract),
                     schema=_delta_schema(contract),
                     mode="error",
@@ -295,26 +305,18 @@ class Tables:
                 )
             except DeltaError as error:
                 if not (isinstance(error, CommitFailedError) or "already exists" in str(error)):
-                    raise  # else another process was first
+                    raise  # else another process was first, or an earlier try whose answer was lost
 
     def opened(self, contract: type[Contract], version: int | None = None) -> DeltaTable:
         """The table's snapshot. Only `TableNotFoundError` means that it is missing; every other failure is one."""
         try:
-            return _looking()(DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta)
+            return retrying(LOOK_ATTEMPTS)(
+                DeltaTable, self.uri(contract), version=version, storage_options=self.options.delta
+            )
         except TableNotFoundError:
             raise
         except STORAGE_ERRORS as error:
             raise explained(error, f"{self.uri(contract)}: cannot read the table", self.options) from None
-
-
-def _looking(*passing: type[BaseException]) -> tenacity.Retrying:
-    """Tries again after what is transient, and after these exceptions."""
-    return tenacity.Retrying(
-        retry=tenacity.retry_if_exception(lambda error: is_transient(error) or isinstance(error, passing)),
-        stop=tenacity.stop_after_attempt(LOOK_ATTEMPTS),
-        wait=tenacity.wait_random_exponential(multiplier=0.1, max=LONGEST_WAIT_SECONDS),
-        reraise=True,
-    )
 
 
 def back_off(attempt: int) -> None:

@@ -11,10 +11,8 @@ from typing import ClassVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-import tenacity
 
-from pipelines.storage import artifact_store as store_module
-from pipelines.storage import s3_objects
+from pipelines.storage import retries
 from pipelines.storage.artifact_store import ArtifactStore, Fetched
 from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
 from pipelines.storage.options import StoreOptions, store_options
@@ -111,8 +109,7 @@ class Server(ThreadingHTTPServer):
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     # The waits between tries are what a person would not want to wait for here.
-    monkeypatch.setattr(s3_objects.tenacity, "wait_random_exponential", lambda **_: tenacity.wait_none())
-    monkeypatch.setattr(store_module.tenacity, "wait_random_exponential", lambda **_: tenacity.wait_none())
+    monkeypatch.setattr(retries, "LONGEST_WAIT_SECONDS", 0)
     return Script()
 
 

@@ -16,7 +16,7 @@ from deltalake.exceptions import CommitFailedError
 from polars.testing import assert_frame_equal
 
 from assets.contract import Contract, ContractError, column, empty, schema
-from pipelines.storage import partition_files, tables
+from pipelines.storage import partition_files, retries, tables
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.tables import Tables
@@ -380,7 +380,7 @@ def test_a_lasting_failure_of_the_first_look_changes_nothing(store: Tables, monk
         raise OSError("Generic S3 error: error sending request: connection reset")
 
     monkeypatch.setattr(tables, "DeltaTable", look)
-    monkeypatch.setattr(tables, "LONGEST_WAIT_SECONDS", 0)
+    monkeypatch.setattr(retries, "LONGEST_WAIT_SECONDS", 0)
     for attempt in (
         lambda: store.replace(Attempts, rows(Attempts, day(), ["b"]), [day()]),
         lambda: store.ensure([Attempts]),

@@ -4,6 +4,7 @@ Results follow by their automation condition.
 """
 
 import datetime as dt
+from collections.abc import Iterator
 
 import dagster as dg
 
@@ -24,17 +25,18 @@ def nightly(look_back_days: int) -> dg.ScheduleDefinition:
     them all.
     """
 
-    def request(context: dg.ScheduleEvaluationContext) -> list[dg.RunRequest]:
+    def requests(context: dg.ScheduleEvaluationContext) -> Iterator[dg.RunRequest]:
         first, last = window(context.scheduled_execution_time, look_back_days)
-        days = [first + dt.timedelta(number) for number in range((last - first).days + 1)]
-        return [dg.RunRequest(run_key=f"{last}/{day}", partition_key=day.isoformat()) for day in days]
+        for number in range((last - first).days + 1):
+            day = first + dt.timedelta(number)
+            yield dg.RunRequest(run_key=f"{last}/{day}", partition_key=day.isoformat())
 
     return dg.ScheduleDefinition(
         name="nightly",
         job=landing,
         cron_schedule="0 2 * * *",
         execution_timezone="UTC",
-        execution_fn=request,
+        execution_fn=requests,
         description=f"Land yesterday and the {look_back_days} days before it, for late arrivals.",
         default_status=dg.DefaultScheduleStatus.STOPPED,
     )

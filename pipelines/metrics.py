@@ -28,6 +28,7 @@ from assets.reconciliation.contract import Reconciliation
 from assets.verification.contract import Verifications
 from assets.vocabulary import CLASSES
 from pipelines.partitions import RULES
+from pipelines.storage.provenance import PARTITION_KEYS
 from pipelines.storage.tables import Tables
 
 Figures = Iterable[tuple[Sequence[str], float]]
@@ -164,7 +165,7 @@ def _results(tables: Tables, now: dt.datetime) -> Iterator[GaugeMetricFamily]:
     """When verdicts were last committed under each rule set, as the commits say, those without any row included."""
     newest: dict[str, float] = {}
     for commit in tables.notes(Verifications):
-        for key in json.loads(commit.get("partition_keys", "[]")):
+        for key in json.loads(commit.get(PARTITION_KEYS, "[]")):
             newest.setdefault(key[RULES], commit["timestamp"] / MILLISECONDS)
     moments = [([rules], moment) for rules, moment in newest.items()]
     yield from _age("results", "results were last written under the rule set", (RULES,), moments, now)

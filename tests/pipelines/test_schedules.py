@@ -29,7 +29,7 @@ def test_the_window(now: dt.datetime, days: int, first: dt.date, last: dt.date) 
 def test_a_night_is_one_run_a_day_of_the_window(tmp_path: Path) -> None:
     definitions = build_definitions(Settings(str(tmp_path / "artifacts"), str(tmp_path / "tables"), tmp_path / "home"))
     night = dg.build_schedule_context(scheduled_execution_time=AT, repository_def=definitions.get_repository_def())
-    requests = definitions.get_schedule_def("nightly").evaluate_tick(night).run_requests
+    requests = definitions.resolve_schedule_def("nightly").evaluate_tick(night).run_requests
     assert requests is not None
     assert [one.partition_key for one in requests] == [f"2026-11-{day}" for day in range(22, 30)]
     assert len({one.run_key for one in requests}) == len(requests)

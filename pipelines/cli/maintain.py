@@ -7,9 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from pipelines import logs
 from pipelines.cli.options import Json, verb
 from pipelines.cli.output import print_json, print_table, say
-from pipelines.cli.progress import progress
+from pipelines.cli.work import working
 from pipelines.maintenance import maintained
 from pipelines.settings import load
 from pipelines.storage.upkeep import Kept, State
@@ -29,8 +30,9 @@ def maintain(
     read; readers and writers may go on.
     """
     settings = load()
-    with progress() as reporter:
+    with working("maintain", settings, "every table") as reporter:
         rows = [as_row(kept) for kept in maintained(settings, reporter, dry_run=dry_run)]
+        logs.event("run_finished", verb="maintain", tables=rows)
     if json:
         print_json(rows)
         return

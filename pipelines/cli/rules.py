@@ -12,11 +12,11 @@ import pipelines.plan
 from assets.rulesets.differences import Difference, differences
 from assets.rulesets.editing import rule_set_id, successor, with_status
 from assets.rulesets.loader import RuleSet, RuleSetError, Status, active, as_table, current, load_all, parse, select
-from pipelines import rule_files
+from pipelines import logs, rule_files
 from pipelines.cli.changes import plan_json, print_plan
-from pipelines.cli.options import From, Json, To, day_range, verb
+from pipelines.cli.options import From, Json, To, day_range, known_rules, span, verb
 from pipelines.cli.output import json_text, print_json, print_table, say
-from pipelines.cli.progress import progress
+from pipelines.cli.work import working
 from pipelines.settings import load
 
 DIGEST_SHOWN = 12
@@ -129,8 +129,10 @@ def plan(rules_id: Id, from_: From = None, to: To = None, json: Json = False) ->
     """Compute what a backfill under a rule set would change against its predecessor; nothing is published."""
     settings = load()
     first, last = day_range(from_, to)
-    with progress() as reporter:
+    with working("rules plan", settings, span(first, last)) as reporter:
+        known_rules(settings, [rules_id])
         found = pipelines.plan.plan(settings, rules_id, first, last, reporter)
+        logs.event("run_finished", verb="rules plan", **plan_json(found))
     if json:
         print_json(plan_json(found))
     else:

@@ -38,7 +38,7 @@ from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
 from pipelines.summary import RunSummary
 
-ROWS_AT_ONCE = 1_500_000
+ROWS_AT_ONCE = 4_000_000
 """Rows of the attempts layer that one run of the results job takes; its memory grows with them."""
 
 

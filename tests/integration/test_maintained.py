@@ -71,7 +71,9 @@ def test_merged_batches_hold_what_arrived_and_decode_to_the_same(tmp_path: Path)
         write(tmp_path, {f"worldseq/{DAY}/{name}.json": content for name, content in changes.items() if content})
         for name in [name for name, content in changes.items() if content is None]:
             (folder / f"{name}.json").unlink()
-        ran(where)
+        with dg.DagsterInstance.ephemeral() as instance, session(where, instance=instance) as (begun, _):
+            begun.land([dt.date.fromisoformat(DAY)])
+    ran(where)
     before, arrived = everything(where), rows(where, "raw_artifacts", drop=("batch",))
     batches, stood = rows(where, "raw_artifacts")["batch"].n_unique(), versions(where)
 

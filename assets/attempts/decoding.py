@@ -70,12 +70,12 @@ class Decoded(NamedTuple):
         return told
 
 
-def current(tables: TableStore, days: Sequence[dt.date]) -> pl.DataFrame:
+def current(tables: TableStore, days: Sequence[dt.date], version: int | None = None) -> pl.DataFrame:
     """The current rows of `raw_artifacts` of these days, without content; what vanished stays as it last was.
 
     But for an object without a day of its own: when it is touched, it vanishes from one day and stands in another.
     """
-    held = tables.scan(RawArtifacts).filter(pl.col("landed_on").is_in(list(days)))
+    held = tables.scan(RawArtifacts, version=version).filter(pl.col("landed_on").is_in(list(days)))
     rows = held.select(*MANIFEST_COLUMNS, *FETCH_DETAIL)
     vanished = latest(rows).filter("vanished").select("uri", "landed_on", fetch_reason=pl.lit(NO_PARTITION))
     found = latest(rows.filter(~pl.col("vanished"))).join(vanished, on=vanished.collect_schema().names(), how="anti")
@@ -133,10 +133,10 @@ class Part(NamedTuple):
         )
 
 
-def read_batch(tables: TableStore, rows: pl.DataFrame) -> list[Document]:
-    """The given rows of one landed batch, with their bytes."""
+def read_batch(tables: TableStore, version: int, rows: pl.DataFrame) -> list[Document]:
+    """The given rows of one landed batch of that version, with their bytes."""
     key = rows.select("landed_on", "batch").row(0, named=True)
-    stored = tables.scan(RawArtifacts, [key]).select(DOCUMENT).collect(engine="streaming")
+    stored = tables.scan(RawArtifacts, [key], version).select(DOCUMENT).collect(engine="streaming")
     wanted = set(rows["uri"])
     return sorted((Document(*row) for row in stored.iter_rows() if row[0] in wanted), key=lambda one: one.uri)
 
@@ -214,7 +214,8 @@ def decode(
     A document that cannot be decoded becomes a row of `quarantine`, and every other one goes on. Of several documents
     about one attempt on one day the winner is kept; see `precedence`.
     """
-    rows = current(tables, days)
+    version = tables.version(RawArtifacts)  # upkeep may merge batches meanwhile
+    rows = current(tables, days, version)
     companions = companions_of(tables, rows["source"].unique()).collect(engine="streaming")
     refused = unfetched(rows)
     readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")
@@ -222,7 +223,7 @@ def decode(
     whole = Part(0, [], [], [refused])
     done = number = 0
     # Decoding holds the interpreter, so one thread does it; the next batch is read meanwhile.
-    for number, documents in enumerate(ahead(partial(read_batch, tables), batches, at_once=1)):
+    for number, documents in enumerate(ahead(partial(read_batch, tables, version), batches, at_once=1)):
         part = decode_batch(documents, number, limits, spool)
         whole = whole.with_(part)
         done += part.documents

@@ -56,8 +56,16 @@ class TableStore(Protocol):
     def uri(self, contract: type[Contract]) -> str:
         """Where the table is."""
 
-    def scan(self, contract: type[Contract], keys: Sequence[Mapping[str, object]] | None = None) -> pl.LazyFrame:
-        """A snapshot of the table."""
+    def version(self, contract: type[Contract]) -> int:
+        """The table's newest version."""
+
+    def scan(
+        self,
+        contract: type[Contract],
+        keys: Sequence[Mapping[str, object]] | None = None,
+        version: int | None = None,
+    ) -> pl.LazyFrame:
+        """A snapshot of the table, the newest or that version."""
 
     def provenance(self, contract: type[Contract]) -> Mapping[tuple[str, ...], Any]:
         """What the newest commit of each partition notes; rows that are scanned after this are not older."""

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+MAX_OBJECTS = 16_384  # in one batch
+
 MANIFEST_COLUMNS = (
     "uri",
     "path",
@@ -61,7 +63,7 @@ def gone(placed: pl.DataFrame, current: pl.DataFrame) -> pl.DataFrame:
     return current.filter(~pl.col("vanished")).join(placed, on=["uri", "landed_on"], how="anti")
 
 
-def batches(objects: pl.DataFrame, max_bytes: int, max_objects: int = 16_384) -> list[Batch]:
+def batches(objects: pl.DataFrame, max_bytes: int, max_objects: int = MAX_OBJECTS) -> list[Batch]:
     """Objects cut into batches of about `max_bytes`, in order of day and uri.
 
     The cut and the ids depend on nothing but the objects, so that a repeated pass repeats its batches.

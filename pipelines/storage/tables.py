@@ -177,9 +177,11 @@ class Tables:
             StoreConfigurationError: the table does not exist, or not in that version.
         """
         try:
-            held = (
-                self._newest(contract).held if version is None else held_files(self.opened(contract, version), contract)
-            )
+            newest = self._newest(contract)
+            if version in (None, newest.version):
+                held = newest.held
+            else:
+                held = held_files(self.opened(contract, version), contract)
         except TableNotFoundError:
             raise StoreConfigurationError(
                 f"{self.uri(contract)}: there is no such table yet; run the pipeline first"

@@ -26,6 +26,7 @@ from pipelines.storage.failures import explaining
 from pipelines.storage.log_files import LogFiles
 from pipelines.storage.options import scheme
 from pipelines.storage.provenance import CONSOLIDATED, consolidated, fold
+from pipelines.storage.retries import retrying
 from pipelines.storage.tables import COMMIT_ATTEMPTS, PROPERTIES, SINGLE_ATTEMPT, ConflictError, Tables, back_off
 
 HOUR = dt.timedelta(hours=1)
@@ -169,7 +170,7 @@ def _drop_log(tables: Tables, contract: type[Contract], since: dt.datetime, note
     with explaining(f"{uri}: cannot delete what is old of the log", tables.options):
         for info in log.before(log.first_kept(since, noted)):
             with suppress(FileNotFoundError):  # another process was first
-                store.rm_file(info.uri)
+                retrying()(store.rm_file, info.uri)
 
 
 def _too_many(tables: Tables, contract: type[Contract]) -> StoreUnavailableError:

@@ -256,6 +256,19 @@ def test_notes_are_read_no_further_than_what_stands_for_the_earlier_ones(store: 
     assert [CONSOLIDATED in commit for commit in store.notes(Scores)] == [False, True]
 
 
+def test_a_reader_that_looked_long_before_finds_what_is_there_now(store: Tables) -> None:
+    write(store, "0")
+    reader = Tables(store.url)
+    assert reader.version(Scores) == 1
+    for n in range(25):
+        write(store, str(n))
+    maintain(store, Scores, NOTHING)
+
+    assert LogFiles.of(store, Scores).oldest > 1
+    assert reader.scan(Scores).collect()["attempt_id"].to_list() == ["24"]
+    assert reader.version(Scores) == store.version(Scores)
+
+
 def test_a_dry_run_says_what_would_be_done_and_does_nothing(store: Tables) -> None:
     for n in range(25):
         write(store, str(n))

@@ -38,6 +38,9 @@ class Provenance(NamedTuple):
         return self.code_version, self.rule_set, self.inputs
 
 
+UNKNOWN = Provenance("", "", "")
+
+
 def fingerprint(parts: Iterable[object]) -> str:
     """A short digest of the parts in their order."""
     content = json.dumps(list(parts), ensure_ascii=False, default=str, separators=(",", ":"))

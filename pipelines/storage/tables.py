@@ -27,7 +27,7 @@ from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableEr
 from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is_transient
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
-from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, Provenance, Values, fold
+from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, UNKNOWN, Provenance, Values, fold
 from pipelines.storage.retries import ATTEMPTS, retrying
 from pipelines.storage.snapshots import Snapshot, Snapshots
 
@@ -131,14 +131,18 @@ class Tables:
     def provenance(self, contract: type[Contract]) -> Mapping[Values, Provenance]:
         """What the newest commit of each partition says that its rows come from; nothing where there is no table yet.
 
-        Rows that are scanned after this are not older than it: a partition that changes in between looks older than
-        it is, and is computed once more, but never newer.
+        Of a partition that another tool wrote nothing is known but that it is there. Rows that are scanned after this
+        are not older than it: a partition that changes in between looks older than it is, and is computed once more,
+        but never newer.
         """
+        name = table_name(contract)
         if not self.exists(contract):
+            self._noted.pop(name, None)  # begun again, it comes to the same versions
             return {}
-        version, name = self.version(contract), table_name(contract)
+        version = self.version(contract)
         if self._noted.get(name, (None,))[0] != version:
-            self._noted[name] = (version, fold(self.notes(contract), partition_by(contract)))
+            there = dict.fromkeys(self.rows(contract), UNKNOWN)
+            self._noted[name] = (version, there | fold(self.notes(contract), partition_by(contract)))
         return self._noted[name][1]
 
     def rows(self, contract: type[Contract]) -> dict[Values, int]:

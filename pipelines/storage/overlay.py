@@ -60,7 +60,9 @@ class Overlay(Tables):
 
     def rows(self, contract: type[Contract]) -> dict[Values, int]:
         """The number of rows of each partition."""
-        return {**self.below.rows(contract), **self.scratch.rows(contract)}
+        written = self.scratch.provenance(contract)
+        seen = {values: rows for values, rows in self.below.rows(contract).items() if values not in written}
+        return {**seen, **self.scratch.rows(contract)}
 
 
 class NoReports:

@@ -88,7 +88,21 @@ def test_the_origin_leaves_out_who_and_under_which_status() -> None:
 
 
 def test_a_fingerprint_tells_parts_apart() -> None:
-    told = [[], ["a"], ["b"], ["a", "b"], ["b", "a"], ["ab"], ["a,b"], [["a", "b"]], [None], ["None"], ["ä"], [1], ["1"]]
+    told = [
+        [],
+        ["a"],
+        ["b"],
+        ["a", "b"],
+        ["b", "a"],
+        ["ab"],
+        ["a,b"],
+        [["a", "b"]],
+        [None],
+        ["None"],
+        ["ä"],
+        [1],
+        ["1"],
+    ]
     assert len({fingerprint(parts) for parts in told}) == len(told)
     assert fingerprint(["a", None]) == fingerprint(iter(["a", None]))
 

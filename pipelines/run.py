@@ -24,7 +24,7 @@ from assets.campaigns.registration import Registration
 from assets.contract import table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
-from assets.rulesets.loader import RuleSet, active, load_all, select
+from assets.rulesets.loader import RuleSet, active, after_predecessors, load_all, select
 from assets.sources.registry import patterns
 from pipelines import jobs, staleness
 from pipelines.build import artifact_store, build_definitions, intake, table_store
@@ -138,7 +138,7 @@ def session(
     force: bool = False,
     **overrides: object,
 ) -> Iterator[tuple[Session, list[RuleSet]]]:
-    """A session, and the named rule sets, or the active ones, as partitions of it.
+    """A session, and the named rule sets, or the active ones, as partitions of it, each after its predecessor.
 
     Raises:
         StoreError: a table cannot be read or written.
@@ -146,7 +146,7 @@ def session(
     """
     started = time.monotonic()
     rule_sets = load_all(settings.rulesets)
-    wanted = select(rule_sets, rules or active(rule_sets))
+    wanted = after_predecessors(select(rule_sets, rules or active(rule_sets)))
     definitions = build_definitions(settings, **overrides)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])

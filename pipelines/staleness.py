@@ -128,7 +128,7 @@ def stale(
     Args:
         tables: where the results are, and the attempts.
         ordered: every recipe of the results layer, each after those that it depends on.
-        rule_sets: the rule sets in question.
+        rule_sets: the rule sets in question, each after its predecessor.
         days: the days in question.
         every: take the fresh ones too.
     """

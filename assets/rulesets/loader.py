@@ -254,6 +254,22 @@ def select(rulesets: Mapping[str, RuleSet], ids: Iterable[str]) -> list[RuleSet]
     return chosen
 
 
+def after_predecessors(rule_sets: Iterable[RuleSet]) -> list[RuleSet]:
+    """The rule sets, each once and after its predecessor where that is among them; else in the given order."""
+    waiting = {rules.id: rules for rules in rule_sets}
+    ordered: list[RuleSet] = []
+
+    def take(id_: str | None) -> None:
+        if id_ in waiting:
+            rules = waiting.pop(id_)
+            take(rules.predecessor)
+            ordered.append(rules)
+
+    for id_ in list(waiting):
+        take(id_)
+    return ordered
+
+
 def as_table(rules: RuleSet) -> list[tuple[str, Any]]:
     """Every constant as (dotted name, value), in the order of the file."""
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assets.rulesets.loader import RuleSetError, active, as_table, current, load_all, parse, select
+from assets.rulesets.loader import RuleSetError, active, after_predecessors, as_table, current, load_all, parse, select
 
 # A released rule set never changes: a bump is a new file. Never edit a digest here, add one.
 RELEASED = {"v1": "6584a228851b839b20edce4aaba1d6a1cbe493e060ca11bbd89160f65b098a29"}
@@ -120,6 +120,25 @@ def test_a_directory_of_rule_sets_must_exist(tmp_path: Path) -> None:
 def test_an_unknown_rule_set_is_refused_with_the_known_ones() -> None:
     with pytest.raises(RuleSetError, match="no rule set 'v9'; there are v1"):
         select(load_all(), ["v9"])
+
+
+def test_each_comes_once_and_after_its_predecessor(tmp_path: Path) -> None:
+    team(tmp_path, "v10", predecessor="v9")
+    team(tmp_path, "v9", predecessor="v1")
+    known = load_all(team(tmp_path, "v2-rc.1", predecessor="v1"))
+    for given, expected in [
+        (["v10", "v9", "v1"], ["v1", "v9", "v10"]),
+        (["v2-rc.1", "v10", "v1", "v10"], ["v1", "v2-rc.1", "v10"]),
+        (["v10", "v2-rc.1"], ["v10", "v2-rc.1"]),
+        ([], []),
+    ]:
+        assert [rules.id for rules in after_predecessors(select(known, given))] == expected
+
+
+def test_predecessors_in_a_circle_end(tmp_path: Path) -> None:
+    team(tmp_path, "v3", predecessor="v2")
+    known = load_all(team(tmp_path, "v2", predecessor="v3"))
+    assert [rules.id for rules in after_predecessors(known.values())] == ["v1", "v3", "v2"]
 
 
 def test_every_constant_is_listed() -> None:

@@ -22,6 +22,7 @@ from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines import jobs
 from pipelines.build import table_store
+from pipelines.released import refuse_changed
 from pipelines.run import Session, decoded_days, session
 from pipelines.settings import Settings
 from pipelines.storage.overlay import NoReports, overlay
@@ -64,7 +65,7 @@ def plan(
 
     Raises:
         StoreError: a table cannot be read.
-        RuleSetError: the rule set is unknown, or names no predecessor.
+        RuleSetError: the rule set is unknown, was changed after its release, or names no predecessor.
         ValueError: the range of days is reversed.
     """
     within = jobs.within(from_day, to_day)
@@ -73,7 +74,9 @@ def plan(
     if wanted.predecessor is None:
         raise RuleSetError(f"rule set {rules} names no predecessor: there is nothing to compare it with")
     with tempfile.TemporaryDirectory(prefix="scorehouse-plan-") as folder, dg.DagsterInstance.ephemeral() as instance:
-        tables = overlay(table_store(settings), folder)
+        published = table_store(settings)
+        refuse_changed(rule_sets, published.notes(Verifications))
+        tables = overlay(published, folder)
         tables.ensure(TABLES.values())
         found = RulePlan(rules, wanted.predecessor, within(decoded_days(tables)))
         with session(settings, [rules], progress, instance, tables=tables, reports=NoReports()) as (begun, _):

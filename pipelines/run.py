@@ -26,6 +26,7 @@ from assets.landing.contract import RawArtifacts
 from assets.landing.land import Progress, days_in_store
 from assets.rulesets.loader import RuleSet, active, after_predecessors, load_all, select
 from assets.sources.registry import patterns
+from assets.verification.contract import Verifications
 from pipelines import jobs, staleness
 from pipelines.build import artifact_store, build_definitions, intake, table_store
 from pipelines.checks import warned
@@ -34,6 +35,7 @@ from pipelines.ledger import FORCE
 from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
+from pipelines.released import refuse_changed
 from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
 from pipelines.summary import RunSummary
@@ -142,18 +144,18 @@ def session(
 
     Raises:
         StoreError: a table cannot be read or written.
-        RuleSetError: a rule set is unknown or malformed.
+        RuleSetError: a rule set is unknown or malformed, or was changed after its release.
     """
     started = time.monotonic()
     rule_sets = load_all(settings.rulesets)
     wanted = after_predecessors(select(rule_sets, rules or active(rule_sets)))
+    given = overrides.get("tables")
+    tables = given if isinstance(given, Tables) else table_store(settings)
+    refuse_changed(rule_sets, tables.notes(Verifications))
     definitions = build_definitions(settings, **overrides)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
-        tables = overrides.get("tables")
-        begun = Session(
-            definitions, opened, tables if isinstance(tables, Tables) else table_store(settings), progress, force
-        )
+        begun = Session(definitions, opened, tables, progress, force)
         begun.summary.rules = [rules.id for rules in wanted]
         yield begun, wanted
         begun.summary.seconds = time.monotonic() - started

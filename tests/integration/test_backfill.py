@@ -152,11 +152,9 @@ def test_a_rule_set_that_was_edited_after_its_release_is_refused(both: Settings,
     done(where, "v2", from_day=LAST)
     before = versions(where)
     bump(where, "v2", "v1", SCALE, status="active")
-    with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
-        plan(where, "v2")
-    with pytest.raises(Exception, match="v2 was changed") as refused:
-        done(where, "v1")
-    assert isinstance(refused.value.__cause__, RuleSetError) or isinstance(refused.value, RuleSetError)
+    for refused in (lambda: plan(where, "v2"), lambda: done(where, "v2"), lambda: done(where, "v1")):
+        with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
+            refused()
     assert versions(where) == before
 
 

@@ -100,7 +100,7 @@ def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
             Verifications,
             "one_verdict_each",
             "Each attempt has exactly one class.",
-            findings.each(findings.one_verdict_each),
+            findings.each(findings.one_verdict_each(rule_sets)),
             blocking=True,
         ),
         Check(

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +44,12 @@ def store(folder: Path, days: int, attempts: int) -> Settings:
 def copied(where: Settings, folder: Path) -> Settings:
     """A store of its own with the same content."""
     shutil.copytree(Path(where.tables).parent, folder, dirs_exist_ok=True)
-    return replace(
-        where,
-        artifacts=str(folder / "artifacts"),
-        tables=str(folder / "tables"),
-        dagster_home=folder / "dagster",
-        rulesets=folder / "rulesets",
-    )
+    return at(folder)
+
+
+def at(folder: Path) -> Settings:
+    """The settings of a store in this folder."""
+    return Settings(str(folder / "artifacts"), str(folder / "tables"), folder / "dagster", folder / "rulesets")
 
 
 def done(where: Settings, *rules: str, **limits: Any) -> RunSummary:

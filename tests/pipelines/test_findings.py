@@ -7,10 +7,12 @@ import pytest
 
 from assets.attempts.contract import Attempts
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
+from assets.contract import empty, partition_by
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import load_all
 from assets.tables import TABLES
+from assets.verification.assets import verifications
 from assets.verification.contract import Verifications
 from pipelines.findings import (
     headline_unavailable,
@@ -21,6 +23,7 @@ from pipelines.findings import (
     runs_finished,
     usual_volume,
 )
+from pipelines.staleness import recipe
 from pipelines.storage.tables import Tables
 from tests.pipelines.cli.warehouse import DAY_1, DAY_2, arrival, attempt, store, verdict
 
@@ -44,8 +47,19 @@ def test_an_attempt_on_two_days_is_named(tables: Tables) -> None:
 def test_each_attempt_has_one_verdict(tables: Tables) -> None:
     store(tables, Attempts, attempt("worldseq:a", DAY_1), attempt("worldseq:b", DAY_1))
     store(tables, Verifications, verdict("worldseq:b", DAY_1, "eligible"), verdict("worldseq:c", DAY_1, "eligible"))
-    found = one_verdict_each(tables, {"landed_on": DAY_1, "rules": "v1"})
+    found = one_verdict_each(load_all())(tables, {"landed_on": DAY_1, "rules": "v1"})
     assert found == (2, ["worldseq:a has no verdict", "worldseq:c is no attempt"])
+
+
+def test_attempts_that_were_decoded_after_their_verdicts_are_nobodys_fault(tables: Tables) -> None:
+    store(tables, Attempts, attempt("worldseq:a", DAY_1), attempt("worldseq:b", DAY_1))
+    store(tables, Verifications, verdict("worldseq:b", DAY_1, "eligible"))
+    key = {"landed_on": DAY_1, "rules": "v1"}
+    for name in recipe(verifications.get_asset_spec()).inputs:
+        if name != "attempts":
+            keys = {column: key[column] for column in partition_by(TABLES[name])}
+            tables.replace(TABLES[name], empty(TABLES[name]), [keys])
+    assert one_verdict_each(load_all())(tables, key) == (2, [])
 
 
 def test_a_figure_that_differs_is_named(tables: Tables) -> None:

@@ -28,7 +28,8 @@ from tests.integration.backfills import (
     store,
     versions,
 )
-from tests.integration.warehouses import rows
+from tests.integration.hostile import full, text
+from tests.integration.warehouses import ran, rows, settings, write
 
 FIRST, SECOND, LAST = (dt.date(2026, 9, number) for number in (1, 2, 3))
 
@@ -219,3 +220,12 @@ def test_a_results_table_that_was_removed_is_computed_again_and_nothing_else(bot
     done(where, "v1", "v2")
     assert rows(where, "rewards").equals(kept)
     assert {name for name, _ in recomputed(before, run_ids(where))} == {"rewards"}
+
+
+def test_days_without_attempts_between_others_are_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, {f"worldseq/2026-11-{day}/a.json": text(full(f"a{day}")) for day in (20, 24)})
+    where = replace(settings(tmp_path), rulesets=tmp_path / "rulesets")
+    bump(where, "v2", "v1", CALLS)
+    assert ran(where).scored == {"v1": Counter({"not computed yet": 2})}
+    assert done(where, "v2").scored == {"v2": Counter({"not computed yet": 2})}
+    assert under(where, "verifications", "v2")["landed_on"].to_list() == [dt.date(2026, 11, 20), dt.date(2026, 11, 24)]

@@ -3,6 +3,7 @@
 import datetime as dt
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 

@@ -135,11 +135,9 @@ class Tables:
         are not older than it: a partition that changes in between looks older than it is, and is computed once more,
         but never newer.
         """
-        name = table_name(contract)
         if not self.exists(contract):
-            self._noted.pop(name, None)  # begun again, it comes to the same versions
             return {}
-        version = self.version(contract)
+        version, name = self.version(contract), table_name(contract)
         if self._noted.get(name, (None,))[0] != version:
             there = dict.fromkeys(self.rows(contract), UNKNOWN)
             self._noted[name] = (version, there | fold(self.notes(contract), partition_by(contract)))

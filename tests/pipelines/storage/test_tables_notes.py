@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import time
 from datetime import timedelta
 from pathlib import Path
@@ -93,15 +92,6 @@ def test_of_what_another_tool_wrote_it_is_known_that_it_is_there(store: Tables) 
     assert store.provenance(Attempts) == {ONE: Provenance("1", "", "of 1", run_id="1"), OTHER: UNKNOWN}
     put(store, "b", on=NEXT_DAY, run="2")
     assert store.provenance(Attempts)[OTHER].run_id == "2"
-
-
-def test_a_table_that_was_removed_and_begun_again(store: Tables) -> None:
-    put(store, "a", run="1")
-    assert ONE in store.provenance(Attempts)
-    shutil.rmtree(store.uri(Attempts))
-    assert store.provenance(Attempts) == {}
-    put(store, "a", on=NEXT_DAY, run="2")
-    assert store.provenance(Attempts) == {OTHER: Provenance("1", "", "of 2", run_id="2")}
 
 
 def test_notes_come_newest_first_and_every_one_once(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

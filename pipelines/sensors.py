@@ -6,7 +6,6 @@ longer of it. Each is a thin wrapper: what is out of date, and what has been ask
 """
 
 import datetime as dt
-import json
 from collections.abc import Mapping, Sequence
 
 import dagster as dg
@@ -105,11 +104,10 @@ def late_artifacts(look_back_days: int, specs: Sequence[dg.AssetSpec]) -> dg.Sen
         first, _ = window(now, look_back_days)
         days = [first + dt.timedelta(number) for number in range((now.date() - first).days + 1)]
         # A listing that fails raises here: the cursor stays, and the tick is a failed one.
-        found = look(artifact_store, tables, intake, specs, days, json.loads(context.cursor or "{}"))
-        late = decide_late(found)
-        context.update_cursor(json.dumps(late.cursor))
+        late = decide_late(look(artifact_store, tables, intake, specs, days, context.cursor or ""))
+        context.update_cursor(late.cursor)
         if not late.land:
-            return dg.SkipReason(f"{len(found)} days are stored as they are listed")
+            return dg.SkipReason(f"{days[0]} to {days[-1]} are stored as they are listed")
         decision = decide(late.land, runs_before(context.instance, jobs.landing.name, list(late.land)))
         context.log.info(told(decision))
         return dg.SensorResult(

@@ -121,6 +121,7 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
         for asset in dg.load_assets_from_modules(DOMAINS)
         if isinstance(asset, dg.AssetsDefinition)
     ]
+    specs = [spec for asset in assets for spec in asset.specs]
     return dg.Definitions(
         assets=assets,
         asset_checks=[*checks(rule_sets), freshness.check(rule_sets)],
@@ -128,8 +129,8 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
         schedules=[nightly(settings.look_back_days), freshness.schedule],
         sensors=[
             results_follow,
-            rules_bumped(rule_sets),
-            late_artifacts(settings.look_back_days, [spec for asset in assets for spec in asset.specs]),
+            rules_bumped(rule_sets, specs),
+            late_artifacts(settings.look_back_days, specs),
             campaigns_touched(rule_sets),
             *([failures_told(settings.webhook)] if settings.webhook else []),
         ],

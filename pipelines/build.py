@@ -129,7 +129,7 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
         schedules=[nightly(settings.look_back_days), freshness.schedule],
         sensors=[
             results_follow,
-            rules_bumped(rule_sets),
+            rules_bumped(rule_sets, specs),
             late_artifacts(settings.look_back_days, specs),
             campaigns_touched(rule_sets),
             *([failures_told(settings.webhook)] if settings.webhook else []),

@@ -14,6 +14,7 @@ from pipelines.partitions import campaign_and_rules, day_and_rules
 PARTITION = "dagster/partition"
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
+BRIDGE = dt.timedelta(days=7)
 
 LANDING_GROUPS = ("landing", "attempts")
 CAMPAIGN_GROUPS = ("campaigns",)
@@ -92,7 +93,7 @@ def runs_of(wanted: Sequence[str], known: Sequence[str]) -> list[tuple[str, str]
     return found
 
 
-def spans(days: Sequence[dt.date], bridge: dt.timedelta = dt.timedelta(days=7)) -> list[tuple[dt.date, dt.date]]:
+def spans(days: Sequence[dt.date], bridge: dt.timedelta = BRIDGE) -> list[tuple[dt.date, dt.date]]:
     """Days joined into ranges, gaps of up to `bridge` included: an empty day costs less than another run."""
     found: list[tuple[dt.date, dt.date]] = []
     for day in sorted(set(days)):

@@ -7,7 +7,7 @@ that asks for their runs (`sensors`), landing itself. A listing that fails raise
 import datetime as dt
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import dagster as dg
@@ -15,7 +15,7 @@ import polars as pl
 
 from assets.attempts.assets import LAYER
 from assets.attempts.decoding import fingerprints
-from assets.contract import empty
+from assets.contract import empty, table_name
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Intake, Store, listing, manifest
 from assets.landing.manifest import gone
@@ -30,7 +30,7 @@ class Day(NamedTuple):
     """A landing day as it is listed now, and what of it is not stored so."""
 
     day: str
-    listing: str  # digest of its objects
+    state: str  # digest of its objects, and of what every day is decoded with
     arrived: int = 0  # objects that are new, or other than what was landed
     vanished: int = 0  # objects that are no longer listed
     undecoded: bool = False  # landed, and not decoded from what was landed
@@ -41,18 +41,27 @@ class Day(NamedTuple):
         return not (self.arrived or self.vanished or self.undecoded)
 
 
+class Look(NamedTuple):
+    """The days that were looked at, and a digest of everything that was listed, and how it would be decoded."""
+
+    days: list[Day]
+    digest: str
+
+
 class Decision(NamedTuple):
-    """The days to land again, each with the state that it is to be brought to, and what need not be looked at again."""
+    """The days to land again, each with the state that it is to be brought to, and what the next look may pass over."""
 
     land: dict[str, str]
-    cursor: dict[str, str]
+    cursor: str
 
 
-def decide(days: Sequence[Day]) -> Decision:
-    """What to land; the cursor keeps the listings that were found stored, of the days that were looked at."""
-    return Decision(
-        {one.day: one.listing for one in days if not one.stored}, {one.day: one.listing for one in days if one.stored}
-    )
+def decide(found: Look) -> Decision:
+    """What to land; the cursor is the digest once every day is stored.
+
+    Not of each day for itself: what lands on one day may change what another is decoded from.
+    """
+    land = {one.day: one.state for one in found.days if not one.stored}
+    return Decision(land, "" if land else found.digest)
 
 
 def look(
@@ -61,39 +70,44 @@ def look(
     intake: Intake,
     specs: Sequence[dg.AssetSpec],
     window: Sequence[dt.date],
-    cursor: Mapping[str, str],
-) -> list[Day]:
+    cursor: str,
+) -> Look:
     """Every day of the window, and of what lands with every day, as it is listed now.
 
-    A day whose listing is that of the cursor was found stored before, and the tables are not asked about it.
+    Where all that is listed is what the cursor says, it was found stored before, and the tables are not asked.
 
     Raises:
         StoreError: the artifacts cannot be listed, or the tables not be read.
     """
     wanted = intake.of(window)
     listed = listing(store, wanted)
-    days = sorted({*window, *listed["landed_on"]})
-    digests = {day: _digest(listed.filter(pl.col("landed_on") == day)) for day in days}
-    unsure = [day for day in days if cursor.get(day.isoformat()) != digests[day]]
-    found = {day: Day(day.isoformat(), digests[day]) for day in days}
-    if unsure:
-        there = tables.exists(RawArtifacts)
-        held = manifest(tables, unsure, wanted.patterns) if there else empty(RawArtifacts)
-        inputs = fingerprints(tables, unsure, intake.limits) if there else {}
-        undecoded = staleness.undecoded(tables, specs, LAYER, inputs)
-        for day in unsure:
-            of_day = pl.col("landed_on") == day
-            listed_then, held_then = listed.filter(of_day), held.filter(of_day)
-            # What could not be had is tried again by the next run of its day, not by one of its own at every look.
-            known = held_then.filter(~pl.col("vanished"))
-            found[day] = found[day]._replace(
-                arrived=listed_then.join(known, on=OBJECT, how="anti").height,
-                vanished=gone(listed_then, held_then).height,
-                undecoded=day in undecoded and not held_then.is_empty(),
-            )
-    return list(found.values())
+    versions = {spec.key.to_user_string(): spec.code_version for spec in specs}
+    decoders = [versions[table_name(contract)] for contract in LAYER]
+    digest = _digest(listed, list(intake.limits), decoders, [day.isoformat() for day in window])
+    if digest == cursor:
+        return Look([], digest)
+    there = tables.exists(RawArtifacts)
+    held = manifest(tables, window, wanted.patterns) if there else empty(RawArtifacts)
+    days = sorted({*window, *listed["landed_on"], *held["landed_on"]})
+    undecoded = staleness.undecoded(tables, specs, LAYER, fingerprints(tables, days, intake.limits) if there else {})
+    accompanying = pl.col("source").is_in([where.source for where in wanted.patterns if where.every_day])
+
+    def found(day: dt.date) -> Day:
+        of_day = pl.col("landed_on") == day
+        listed_then, held_then = listed.filter(of_day), held.filter(of_day)
+        # What could not be had is tried again by the next run of its day, not by one of its own at every look.
+        known = held_then.filter(~pl.col("vanished"))
+        return Day(
+            day.isoformat(),
+            _digest(listed.filter(of_day | accompanying)),
+            arrived=listed_then.join(known, on=OBJECT, how="anti").height,
+            vanished=gone(listed_then, held_then).height,
+            undecoded=day in undecoded and not held_then.is_empty(),
+        )
+
+    return Look([found(day) for day in days], digest)
 
 
-def _digest(listed: pl.DataFrame) -> str:
+def _digest(listed: pl.DataFrame, *beside: object) -> str:
     objects = listed.sort("uri").select(OBJECT).rows()
-    return hashlib.sha256(json.dumps(objects).encode()).hexdigest()[:DIGITS]
+    return hashlib.sha256(json.dumps([objects, *beside]).encode()).hexdigest()[:DIGITS]

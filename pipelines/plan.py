@@ -20,9 +20,9 @@ from assets.reconciliation.contract import RuleChanges
 from assets.rulesets.loader import RuleSet, RuleSetError, load_all, select
 from assets.tables import TABLES
 from assets.verification.contract import Verifications
-from pipelines import jobs
+from pipelines import jobs, staleness
 from pipelines.build import table_store
-from pipelines.run import Session, decoded_days, session
+from pipelines.run import Session, session
 from pipelines.settings import Settings
 from pipelines.storage.overlay import NoReports, overlay
 from pipelines.storage.tables import Tables
@@ -75,7 +75,7 @@ def plan(
     with tempfile.TemporaryDirectory(prefix="scorehouse-plan-") as folder, dg.DagsterInstance.ephemeral() as instance:
         tables = overlay(table_store(settings), folder)
         tables.ensure(TABLES.values())
-        found = RulePlan(rules, wanted.predecessor, within(decoded_days(tables)))
+        found = RulePlan(rules, wanted.predecessor, within(staleness.decoded_days(tables)))
         with session(settings, [rules], progress, instance, tables=tables, reports=NoReports()) as (begun, _):
             _score(begun, wanted, found)
             _compare(begun, wanted, rule_sets[wanted.predecessor], found)

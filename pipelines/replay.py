@@ -15,6 +15,7 @@ from assets.contract import empty
 from assets.landing.contract import Quarantine
 from assets.landing.land import Progress
 from assets.rulesets.loader import RuleSet
+from pipelines import staleness
 from pipelines.run import Session, session
 from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
@@ -58,11 +59,11 @@ def replay(
             days=sorted(set(bytes_there["landed_on"])),
             without_bytes=before.filter(pl.col("stage") == FETCH).to_dicts(),
         )
+        begun.bridge = dt.timedelta(days=1)  # these days and no others
         if found.days:
-            begun.summary.days = found.days
             begun.decode(found.days)
             _told(found, bytes_there, quarantined(begun.tables, ()))
-            _follow(begun, found, wanted)
+        _follow(begun, found, wanted)
         found.summary = begun.summary
     return found
 
@@ -84,6 +85,14 @@ def _told(found: Replayed, before: pl.DataFrame, after: pl.DataFrame) -> None:
 
 
 def _follow(begun: Session, found: Replayed, wanted: Sequence[RuleSet]) -> None:
+    """Score what came out, and what an interrupted replay left behind: results of what was decoded before."""
+    begun.force = False
+    behind = begun.plan(staleness.decoded_days(begun.tables), wanted).stale
+    days = {*found.days, *(one.day for one in behind if one.reason == staleness.INPUTS_CHANGED)}
+    if not days:
+        return
+    begun.summary.days = sorted(days)
+    begun.score(sorted(days - set(found.days)), wanted)
     # The bytes are those that were decoded before, so only what came out tells whether results are of it.
     begun.force = bool(found.left or found.changed)
     begun.score(found.days, wanted)

@@ -16,7 +16,7 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.assets import LAYER
-from assets.attempts.contract import PARTS, Attempts
+from assets.attempts.contract import PARTS
 from assets.attempts.decoding import fingerprints
 from assets.campaigns.contract import CampaignRegistrations
 from assets.campaigns.current import registrations, stale
@@ -57,6 +57,7 @@ class Session:
     tables: Tables
     progress: Progress | None = None
     force: bool = False
+    bridge: dt.timedelta = jobs.BRIDGE
     summary: RunSummary = field(default_factory=RunSummary)
 
     def materialize(self, job: str, tags: Mapping[str, str], only: Sequence[str] | None = None) -> None:
@@ -89,7 +90,7 @@ class Session:
 
     def decode(self, days: Sequence[dt.date]) -> None:
         """Decode these days into the tables of the attempts layer."""
-        for first, last in jobs.spans(days):
+        for first, last in jobs.spans(days, self.bridge):
             self.materialize("landing", jobs.day_range(first, last), [table_name(contract) for contract in LAYER])
 
     def score(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> None:
@@ -103,7 +104,7 @@ class Session:
         for rules in rule_sets:
             stale_days = [one.day for one in plan.stale if one.rules == rules.id]
             for together in jobs.chunks(stale_days, sizes, ROWS_AT_ONCE):
-                for first, last in reversed(jobs.spans(together)):
+                for first, last in reversed(jobs.spans(together, self.bridge)):
                     self.materialize("results", jobs.day_range_of_rules(first, last, rules.id))
 
     def plan(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> staleness.Plan:
@@ -235,7 +236,7 @@ def backfill(
     """
     within = jobs.within(from_day, to_day)
     with session(settings, rules, progress, instance, force=force) as (begun, wanted):
-        begun.summary.days = within(decoded_days(begun.tables))
+        begun.summary.days = within(staleness.decoded_days(begun.tables))
         if begun.summary.days:
             begun.score(begun.summary.days, wanted)
             begun.compare_stale(wanted)
@@ -286,11 +287,6 @@ def landed_days(tables: Tables) -> set[dt.date]:
     if not tables.exists(RawArtifacts):
         return set()
     return set(tables.scan(RawArtifacts).select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
-
-
-def decoded_days(tables: Tables) -> set[dt.date]:
-    """Every day that the attempts layer has, those without a single attempt included."""
-    return {dt.date.fromisoformat(values[0]) for values in tables.provenance(Attempts)}
 
 
 def sizes_of_days(tables: Tables) -> dict[dt.date, int]:

@@ -1,12 +1,13 @@
 """Sensors: what makes partitions, and what is landed and compared again.
 
-`rules_bumped` registers the active rule sets as partitions, so that they can be scored and backfilled; `late_artifacts`
-asks the store which days are not as they were landed; `campaigns_touched` asks what is stored which comparisons are no
-longer of it. Each is a thin wrapper: what is out of date, and what has been asked for already, is decided elsewhere.
+`rules_bumped` registers the active rule sets as partitions, so that they can be scored and backfilled, and says what is
+to be backfilled; `late_artifacts` asks the store which days are not as they were landed; `campaigns_touched` asks what
+is stored which comparisons are no longer of it. Each is a thin wrapper: what is out of date, and what has been asked
+for already, is decided elsewhere.
 """
 
 import datetime as dt
-import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import dagster as dg
@@ -14,7 +15,7 @@ import dagster as dg
 from assets.campaigns.current import stale
 from assets.landing.land import Intake, Store, TableStore
 from assets.rulesets.loader import RuleSet, active
-from pipelines import jobs
+from pipelines import jobs, staleness
 from pipelines.late import decide as decide_late
 from pipelines.late import look
 from pipelines.partitions import campaign_and_rules
@@ -25,23 +26,49 @@ from pipelines.schedules import window
 from pipelines.storage.tables import Tables
 
 
-def rules_bumped(rule_sets: Mapping[str, RuleSet]) -> dg.SensorDefinition:
-    """A sensor that makes every active rule set a partition; it offers a backfill and starts none."""
+def rules_bumped(rule_sets: Mapping[str, RuleSet], specs: Sequence[dg.AssetSpec]) -> dg.SensorDefinition:
+    """A sensor that makes every active rule set a partition, and no retired one; it offers backfills, starts none."""
 
     @dg.sensor(
         name="rules_bumped",
-        minimum_interval_seconds=60,
+        minimum_interval_seconds=300,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        description="Registers active rule sets as partitions; backfill the results under a new one when you like.",
+        description="Registers active rule sets as partitions, and says which days a backfill would score under them.",
     )
-    def sensor(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    def sensor(context: dg.SensorEvaluationContext, tables: dg.ResourceParam[Tables]) -> dg.SensorResult:
         known = context.instance.get_dynamic_partitions(str(partitions.name))
-        new = [id_ for id_ in active(rule_sets) if id_ not in known]
-        if not new:
-            return dg.SkipReason(f"every active rule set is a partition: {', '.join(active(rule_sets))}")
-        return dg.SensorResult(dynamic_partitions_requests=[partitions.build_add_request(new)])
+        wanted = active(rule_sets)
+        new = [id_ for id_ in wanted if id_ not in known]
+        # What has ended, or has no file, would be scored with every day that lands, or fail it.
+        ended = [id_ for id_ in known if id_ not in rule_sets or rule_sets[id_].status == "retired"]
+        plan = staleness.stale(
+            tables,
+            staleness.recipes(specs),
+            [rule_sets[id_] for id_ in wanted],
+            staleness.decoded_days(tables),
+            every=False,
+        )
+        return dg.SensorResult(
+            skip_reason=offered(wanted, plan),
+            dynamic_partitions_requests=[
+                *([partitions.build_add_request(new)] if new else []),
+                *([partitions.build_delete_request(ended)] if ended else []),
+            ],
+        )
 
     return sensor
+
+
+def offered(rules: Sequence[str], plan: staleness.Plan) -> str:
+    """What a backfill would compute under each of these rule sets, in one line."""
+    told = []
+    for id_ in rules:
+        if why := Counter(one.reason for one in plan.stale if one.rules == id_):
+            reasons = ", ".join(f"{days} x {reason}" for reason, days in why.most_common())
+            told.append(f"{id_} is not up to date ({reasons}): scorehouse backfill --rules {id_}")
+        else:
+            told.append(f"{id_} is up to date")
+    return "; ".join(told)
 
 
 def campaigns_touched(rule_sets: Mapping[str, RuleSet]) -> dg.SensorDefinition:
@@ -105,11 +132,10 @@ def late_artifacts(look_back_days: int, specs: Sequence[dg.AssetSpec]) -> dg.Sen
         first, _ = window(now, look_back_days)
         days = [first + dt.timedelta(number) for number in range((now.date() - first).days + 1)]
         # A listing that fails raises here: the cursor stays, and the tick is a failed one.
-        found = look(artifact_store, tables, intake, specs, days, json.loads(context.cursor or "{}"))
-        late = decide_late(found)
-        context.update_cursor(json.dumps(late.cursor))
+        late = decide_late(look(artifact_store, tables, intake, specs, days, context.cursor or ""))
+        context.update_cursor(late.cursor)
         if not late.land:
-            return dg.SkipReason(f"{len(found)} days are stored as they are listed")
+            return dg.SkipReason(f"{days[0]} to {days[-1]} are stored as they are listed")
         decision = decide(late.land, runs_before(context.instance, jobs.landing.name, list(late.land)))
         context.log.info(told(decision))
         return dg.SensorResult(

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import dagster as dg
 
+from assets.attempts.contract import Attempts
 from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet
 from assets.table_asset import BY_PREDECESSOR
@@ -18,7 +19,7 @@ from assets.tables import LAYERS, TABLES, layer
 from pipelines.storage.provenance import Provenance, Values, of_inputs
 from pipelines.storage.tables import Tables
 
-FORCED = "forced"
+FORCED, INPUTS_CHANGED = "forced", "the inputs changed"
 PLANNED = ("landing", "attempts", "results")
 """The layers whose partitions results are computed from, and their own."""
 
@@ -117,7 +118,7 @@ def difference(held: Provenance | None, would: Provenance) -> str:
         return "the rule set changed"
     if held.code_version != would.code_version:
         return "the code changed"
-    return "the inputs changed" if held.inputs != would.inputs else ""
+    return INPUTS_CHANGED if held.inputs != would.inputs else ""
 
 
 def stale(
@@ -158,6 +159,11 @@ def stale(
                 continue
             without += 1
     return Plan(sorted(found, key=lambda one: (-one.day.toordinal(), one.rules)), fresh, without)
+
+
+def decoded_days(tables: Tables) -> set[dt.date]:
+    """Every day that the attempts layer has, those without a single attempt included."""
+    return {dt.date.fromisoformat(values[0]) for values in tables.provenance(Attempts)}
 
 
 def undecoded(

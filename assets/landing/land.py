@@ -209,13 +209,15 @@ class Difference(NamedTuple):
     listed: pl.DataFrame
     fetch: pl.DataFrame
     gone: pl.DataFrame
+    held_at: dt.datetime | None  # the latest time at which anything of the manifest was landed
 
 
 def difference(store: Store, tables: TableStore, wanted: Pass) -> Difference:
     """What has to be fetched and what vanished; reads no artifact."""
     listed = listing(store, wanted)
     held = manifest(tables, wanted.days, wanted.patterns)
-    return Difference(listed, to_fetch(listed, held), gone(listed, held))
+    held_at: Any = held["ingested_at"].max()
+    return Difference(listed, to_fetch(listed, held), gone(listed, held), held_at)
 
 
 def land(
@@ -226,13 +228,15 @@ def land(
     Raises:
         StoreError: listing or fetching failed for good; the batches committed until then stay.
     """
-    listed, fetch, vanished = difference(store, tables, wanted)
+    listed, fetch, vanished, held_at = difference(store, tables, wanted)
+    # What is landed later is current, also where the clock of an earlier host was ahead of this one's.
+    at = wanted.now if held_at is None else max(wanted.now, held_at + dt.timedelta(microseconds=1))
     work = batches(fetch, wanted.batch_bytes)
     newest: Any = listed["last_modified"].max()
     done = fetched = bytes_fetched = 0
 
     def land_batch(batch: Batch) -> pl.DataFrame:
-        rows = rows_of(store, batch, wanted)
+        rows = rows_of(store, batch, wanted._replace(now=at))
         _write(tables, rows, metadata)
         return rows.select("size_bytes", had=pl.col("content").is_not_null())
 
@@ -243,7 +247,7 @@ def land(
         if progress:
             progress("landing", done, fetch.height)
     if not vanished.is_empty():
-        _write(tables, _vanished_rows(vanished, wanted), metadata)
+        _write(tables, _vanished_rows(vanished, at), metadata)
     return Landed(
         listed=listed.height,
         fetched=fetched,
@@ -291,12 +295,12 @@ class Listed(NamedTuple):
     utf8: bool
 
 
-def _vanished_rows(vanished: pl.DataFrame, wanted: Pass) -> pl.DataFrame:
+def _vanished_rows(vanished: pl.DataFrame, at: dt.datetime) -> pl.DataFrame:
     ordered = vanished.sort("landed_on", "uri")
     nulls = {name: pl.lit(None, dtype) for name, dtype in schema(RawArtifacts).items()}
     return ordered.with_columns(
-        batch=pl.lit(batch_id(ordered, f"vanished {wanted.now.isoformat()}")),
-        ingested_at=pl.lit(wanted.now).cast(pl.Datetime("us", "UTC")),
+        batch=pl.lit(batch_id(ordered, f"vanished {at.isoformat()}")),
+        ingested_at=pl.lit(at).cast(pl.Datetime("us", "UTC")),
         vanished=pl.lit(value=True),
         **{name: nulls[name] for name in ("sha256", "content", "fetch_reason", "fetch_detail")},
     ).select(list(schema(RawArtifacts)))

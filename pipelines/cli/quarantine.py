@@ -20,6 +20,7 @@ from pipelines.cli.options import Json, day, verb
 from pipelines.cli.output import CommandError, UsageError, print_json, print_table, say
 from pipelines.cli.summary import as_json, counted, print_results
 from pipelines.cli.work import working
+from pipelines.replay import Replayed
 from pipelines.settings import Settings, load
 
 SHOWN = 100
@@ -100,18 +101,25 @@ def replay(
     if json:
         print_json({**asdict(found), "summary": as_json(found.summary)})
         return
-    say(f"{counted(len(found.days), 'day', 'days')} decoded again from the stored bytes")
+    if found.days:
+        say(f"{counted(len(found.days), 'day', 'days')} decoded again from the stored bytes")
+        _print_replayed(found)
+    else:
+        say("Nothing in quarantine that could be decoded again.")
+    if found.without_bytes:
+        never = counted(len(found.without_bytes), "document was", "documents were")
+        say(f"  {never} never fetched; `scorehouse run` tries again")
+    if found.summary.scored or found.summary.compared:
+        print_results(found.summary)
+
+
+def _print_replayed(found: Replayed) -> None:
     for what, rows in (("left quarantine", found.left), ("still there, for another reason", found.changed)):
         documents = len({(row["uri"], row["landed_on"]) for row in rows})
         say(f"  {counted(documents, 'document', 'documents')} {what}")
         for row in rows[:SHOWN]:
             say(f"    {row['landed_on']}  {row['stage']} {row['reason']}  {row['uri']}")
     say(f"  {counted(found.stayed, 'document', 'documents')} as before")
-    if found.without_bytes:
-        never = counted(len(found.without_bytes), "document was", "documents were")
-        say(f"  {never} never fetched; `scorehouse run` tries again")
-    if found.left or found.changed:
-        print_results(found.summary)
 
 
 def _conditions(reason: str | None, stage: str | None, source: str | None, on: str | None) -> list[pl.Expr]:

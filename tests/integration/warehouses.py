@@ -1,16 +1,21 @@
 """Running the whole pipeline in tests, and reading back what a reader would see."""
 
+import itertools
+import json
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import polars as pl
 
-from assets.contract import Contract, schema
+from assets.contract import Contract, partition_by, schema
 from assets.tables import TABLES
 from pipelines.build import table_store
 from pipelines.run import run
 from pipelines.settings import Settings
+from pipelines.storage.provenance import PARTITION_KEYS
 from pipelines.summary import RunSummary
 from tests.integration.hostile import objects
 
@@ -62,3 +67,26 @@ def everything(where: Settings) -> dict[str, pl.DataFrame]:
 def differing(one: dict[str, pl.DataFrame], other: dict[str, pl.DataFrame]) -> list[str]:
     """Names of the tables that are not identical."""
     return [name for name in TABLES if not one[name].equals(other[name])]
+
+
+def versions(where: Settings) -> dict[str, int]:
+    """The newest version of each table; none where there is no table yet."""
+    tables = table_store(where)
+    return {name: tables.version(contract) for name, contract in TABLES.items() if tables.exists(contract)}
+
+
+def written(where: Settings, since: Mapping[str, int] | None = None) -> dict[str, Counter[tuple[str, ...]]]:
+    """How often each partition of each table was written since those versions, as the commits say; only what was.
+
+    Of `raw_artifacts` the days, without the batches.
+    """
+    found = {}
+    for name, contract in TABLES.items():
+        table = table_store(where)
+        news = table.version(contract) - (since or {}).get(name, 0)
+        kept = [column for column in partition_by(contract) if column != "batch"]
+        commits = itertools.islice(table.notes(contract), news)
+        keys = (key for commit in commits for key in json.loads(commit.get(PARTITION_KEYS, "[]")))
+        if counts := Counter(tuple(str(key[column]) for column in kept) for key in keys):
+            found[name] = counts
+    return found

@@ -106,3 +106,14 @@ def test_the_lag_is_from_the_newest_object_to_the_pass(store: Misbehaving, table
 def test_only_the_days_of_the_pass_are_landed(store: Misbehaving, tables: Tables) -> None:
     assert land(store, tables, INTAKE.of([dt.date(2026, 11, 28)]), {}).listed == 0
     assert days_in_store(store, INTAKE.of([])) == [DAY]
+
+
+def test_a_clock_that_is_behind_lands_what_is_current(store: Misbehaving, tables: Tables) -> None:
+    land(store, tables, INTAKE.of([DAY]), {})
+    behind = INTAKE.of([DAY])._replace(now=NOW - dt.timedelta(hours=1))
+    folder = Path(store.url) / "worldseq" / DAY.isoformat()
+    (folder / "0.json").write_bytes(b"corrected")
+    (folder / "1.json").unlink()
+    assert land(store, tables, behind, {})[:4] == (9, 1, 8, 1)
+    assert land(store, tables, behind, {})[:4] == (9, 0, 9, 0)
+    assert land(store, tables, INTAKE.of([DAY]), {})[:4] == (9, 0, 9, 0)

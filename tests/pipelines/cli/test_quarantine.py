@@ -1,9 +1,12 @@
 """What is in quarantine, and what is wrong with it."""
 
 import json
+from pathlib import Path
 
 import pytest
 
+from tests.integration.campaign_store import deep
+from tests.integration.hostile import full, text
 from tests.pipelines.cli.warehouse import Scorehouse
 
 
@@ -87,3 +90,33 @@ def test_without_a_warehouse_it_says_what_to_do(scorehouse: Scorehouse) -> None:
     result = scorehouse("quarantine", "list")
     assert result.exit_code == 1
     assert "`scorehouse run` makes it" in result.stderr
+
+
+def test_replay_says_what_left_and_what_there_was_nothing_of(
+    scorehouse: Scorehouse, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = scorehouse("quarantine", "replay")
+    assert (said.exit_code, said.stdout) == (0, "Nothing in quarantine that could be decoded again.\n")
+    folder = home / ".scorehouse/artifacts/worldseq/2026-11-24"
+    folder.mkdir(parents=True)
+    (folder / "deep.json").write_bytes(deep(full("deep"), 20))
+    (folder / "<script>\x1b[31m.json").write_bytes(text(full("torn"))[:-5])
+    monkeypatch.setenv("SCOREHOUSE_MAX_DEPTH", "10")
+    assert scorehouse("run").exit_code == 0
+    monkeypatch.setenv("SCOREHOUSE_MAX_DEPTH", "64")
+    (home / ".scorehouse/artifacts").rename(home / "elsewhere")
+    said = scorehouse("quarantine", "replay")
+    assert said.exit_code == 0, said.output
+    lines = said.stdout.splitlines()
+    assert lines[:2] == ["1 day decoded again from the stored bytes", "  1 document left quarantine"]
+    assert lines[2].startswith("    2026-11-24  decode too_deep")
+    assert lines[3:5] == ["  0 documents still there, for another reason", "  1 document as before"]
+    assert "  under v1 1 day: the inputs changed" in lines
+    told = json.loads(scorehouse("quarantine", "replay", "--reason", "not_json", "--json").stdout)
+    assert (told["days"], told["left"], told["stayed"], told["summary"]["scored"]) == (["2026-11-24"], [], 1, {})
+
+
+@pytest.mark.parametrize("options", [["--stage", "nowhere"], ["--day", "someday"]])
+def test_a_wrong_filter_of_a_replay_is_wrong_usage(scorehouse: Scorehouse, options: list[str]) -> None:
+    result = scorehouse("quarantine", "replay", *options)
+    assert (result.exit_code, result.stdout) == (2, "")

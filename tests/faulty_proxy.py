@@ -28,7 +28,8 @@ APPLIED = ("500 after", "reset after", "cut", "slow")
 
 KINDS = ("500 before", "500 after", "503", "429", "reset before", "reset after", "cut", "slow")
 LETHAL = tuple(kind for kind in KINDS if kind != "slow")
-SLOW_SECONDS = 0.15
+REFUSING = tuple(kind for kind in LETHAL if kind not in APPLIED)
+SLOW_SECONDS = 0.1
 ERROR = '<?xml version="1.0" encoding="UTF-8"?><Error><Code>{code}</Code><Message>injected</Message></Error>'
 CONTINUE, BODILESS = 100, (204, 304)
 
@@ -48,6 +49,7 @@ class Faults(NamedTuple):
     where: str = ""  # pattern found in "METHOD target"
     after: int = 0  # so many matching requests pass first
     most: int | None = None  # so many are spoilt at most
+    onward: bool = False  # every request counts as matching from the first match on
 
 
 class Message(NamedTuple):
@@ -147,7 +149,7 @@ class Draws:
         """The fault for a request, or ""."""
         self.counts.requests.append(request)
         faults = self._faults
-        if not re.search(faults.where, " ".join(request)):
+        if not (faults.onward and self._matched) and not re.search(faults.where, " ".join(request)):
             return ""
         self._matched += 1
         spent = faults.most is not None and self.counts.injected.total() >= faults.most

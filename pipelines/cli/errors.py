@@ -11,6 +11,8 @@ from assets.rulesets.loader import RuleSetError
 from pipelines.cli.output import CommandError, inert
 from pipelines.settings import SettingsError, secrets
 from pipelines.storage.errors import StoreConfigurationError, StoreError
+from pipelines.storage.failures import explained
+from pipelines.storage.options import StoreOptions
 
 DEBUG = "--debug"
 FAILED, MISUSED = 1, 2
@@ -34,6 +36,9 @@ def explain(error: BaseException) -> tuple[str, int]:
                 return str(cause), FAILED
             case OSError() if cause.strerror:
                 return f"{cause.filename or 'the output'}: {cause.strerror}", FAILED
+            case OSError():  # of Polars, while an asset collected what it had scanned
+                cause = explained(cause, "the tables: cannot read", StoreOptions())
+                continue
             case TyperException():
                 where = getattr(getattr(cause, "ctx", None), "command_path", "scorehouse")
                 return f"{cause.format_message()} (see {where} --help)", cause.exit_code

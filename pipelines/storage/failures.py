@@ -53,13 +53,14 @@ TRANSIENT = re.compile(
     r"|ResponseParserError|\b(429|5\d\d) (Internal|Bad|Service|Gateway|Too|Slow)|\((429|5\d\d)\)",
     re.IGNORECASE,
 )
+ANSWERED = re.compile(r"<Code>(\w+)</Code>|error occurred \((\w+)\)")
 TOO_EARLY, FAILING = (408, 429), 500  # statuses of answers: ask later; and from here on, the server's own failure
-TERMINAL_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+NOISE = re.compile(r"\x1b\[[0-9;]*m| \(reached max retries: 0\)")  # terminal colours, and what `retries` does itself
 
 
 def text_of(error: BaseException) -> str:
-    """The exception's name and message on one line, without terminal colours; botocore's with the cause."""
-    message, cause = TERMINAL_COLOURS.sub("", str(error)).replace("↳", ":"), _cause(error)
+    """The exception's name and message on one line, without noise; botocore's with the cause."""
+    message, cause = NOISE.sub("", str(error)).replace("↳", ":"), _cause(error)
     return " ".join(f"{type(error).__name__}: {message}{f' ({cause})' if cause else ''}".split())
 
 
@@ -95,7 +96,8 @@ def explained(error: BaseException, where: str, options: StoreOptions) -> StoreE
     for code, advice in ADVICE.items():
         if code in text:
             return StoreConfigurationError(redact(f"{where}: {advice} ({code})", options))
-    shown = redact(text, options)
+    answered = ANSWERED.search(text)
+    shown = redact(f"it answered {answered[1] or answered[2]}" if answered else text, options)
     if len(shown) > SHOWN_CHARACTERS:
         shown = f"{shown[: SHOWN_CHARACTERS // 2]} ... {shown[-SHOWN_CHARACTERS // 2 :]}"
     if NO_SPACE in text:

@@ -21,7 +21,12 @@ SCHEMES = ("file", "s3", "memory")
 CONNECT_SECONDS = 5
 READ_SECONDS = 60
 POOL_CONNECTIONS = 64
-DELTA_RETRIES = {"max_retries": "3", "retry_timeout": "20s"}
+DELTA_RETRIES = {
+    "max_retries": "5",
+    "retry_timeout": "20s",
+    "backoff_config.init_backoff": "25ms",  # of the many small requests that open a table one may fail cheaply
+    "backoff_config.max_backoff": "2s",
+}
 
 KNOWN = (
     "AWS_ACCESS_KEY_ID",

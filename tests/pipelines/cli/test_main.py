@@ -107,6 +107,14 @@ def test_the_status_follows_from_the_cause(error: Exception, status: int) -> Non
     assert explain(KeyError("k"))[1] == 1
 
 
+def test_a_scan_that_fails_while_it_is_collected_is_one_clear_line() -> None:
+    wrapped = RuntimeError("wrapped")
+    wrapped.__cause__ = OSError("object-store error: Generic S3 error: after 8 retries 500 <Code>InternalError</Code>")
+    told = "the tables: cannot read: the store failed; try again later (it answered InternalError)"
+    assert explain(wrapped) == (told, 1)
+    assert explain(OSError("Generic S3 error: 403 <Code>AccessDenied</Code>"))[1] == 2
+
+
 @pytest.mark.parametrize("place", [["--debug", "rules", "show", "v99"], ["rules", "show", "v99", "--debug"]])
 def test_debug_adds_the_traceback(scorehouse: Scorehouse, place: list[str]) -> None:
     result = scorehouse(*place)

@@ -1,11 +1,14 @@
 """What the libraries' errors become: which class, which advice, and what is tried again."""
 
+from unittest.mock import Mock
+
+import aiohttp
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError, NoCredentialsError, ReadTimeoutError
 from deltalake.exceptions import DeltaError
 
 from pipelines.storage.errors import StoreConfigurationError, StoreError, StoreUnavailableError
-from pipelines.storage.failures import explained, explaining, is_transient
+from pipelines.storage.failures import explained, explaining, is_transient, is_unreachable
 from pipelines.storage.options import store_options
 
 VARIABLES = {"AWS_ACCESS_KEY_ID": "AKIA-1", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_ENDPOINT_URL": "http://127.0.0.1:1"}
@@ -18,6 +21,8 @@ def answered(code: str, status: int = 400) -> ClientError:
     )
 
 
+LOST = aiohttp.ClientOSError(104, "Connection reset by peer")
+NO_ANSWER = aiohttp.ClientConnectorError(Mock(), ConnectionRefusedError(111, "Connection refused"))
 TRANSIENT = [
     EndpointConnectionError(endpoint_url="http://127.0.0.1:1"),
     ReadTimeoutError(endpoint_url="http://127.0.0.1:1"),
@@ -25,6 +30,11 @@ TRANSIENT = [
     answered("InternalError", 500),
     answered("ServiceUnavailable", 503),
     answered("503", 503),
+    answered("TooManyRequests", 429),
+    answered("429", 429),
+    answered("ServerBusy", 503),
+    answered("RequestTimeTooLong", 408),
+    EndpointConnectionError(endpoint_url="http://127.0.0.1:1", error=LOST),
     answered("RequestTimeout"),
     ConnectionResetError(104, "Connection reset by peer"),
     TimeoutError(),
@@ -77,6 +87,30 @@ def test_the_line_says_what_where_and_what_to_do(error: Exception, kind: type[St
     assert type(found) is kind
     assert str(found).startswith("s3://bucket/x: cannot list: ")
     assert told in str(found)
+
+
+@pytest.mark.parametrize(
+    ("error", "unreachable"),
+    [
+        (EndpointConnectionError(endpoint_url="http://127.0.0.1:1"), True),
+        (EndpointConnectionError(endpoint_url="http://127.0.0.1:1", error=NO_ANSWER), True),
+        (OSError("error sending request: client error (Connect): tcp connect error: Connection refused"), True),
+        (EndpointConnectionError(endpoint_url="http://127.0.0.1:1", error=LOST), False),
+        (OSError("client error (SendRequest): connection error: Connection reset by peer (os error 104)"), False),
+        (answered("InternalError", 500), False),
+    ],
+)
+def test_no_connection_is_told_from_a_lost_one(error: Exception, unreachable: bool) -> None:
+    assert is_unreachable(error) is unreachable
+    assert ("check AWS_ENDPOINT_URL" in str(explained(error, "here", OPTIONS))) is unreachable
+
+
+@pytest.mark.parametrize(
+    "error",
+    [answered("SlowDown", 503), OSError("503 Service Unavailable: <Error><Code>SlowDown</Code></Error>")],
+)
+def test_an_answer_is_told_by_its_code(error: Exception) -> None:
+    assert str(explained(error, "here", OPTIONS)) == "here: the store failed; try again later (it answered SlowDown)"
 
 
 def test_a_line_is_one_short_line_without_credentials_or_colours() -> None:

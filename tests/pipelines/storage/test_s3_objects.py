@@ -131,7 +131,7 @@ def store(script: Script, options: StoreOptions) -> ArtifactStore:
 
 
 @pytest.mark.parametrize(
-    "fault", ["500/InternalError", "503/SlowDown", "503/ServiceUnavailable", "reset", "cut", "short"]
+    "fault", ["500/InternalError", "503/SlowDown", "503/ServerBusy", "429/TooManyRequests", "reset", "cut", "short"]
 )
 def test_a_transient_failure_of_an_object_is_tried_again(store: ArtifactStore, script: Script, fault: str) -> None:
     found = store.list_objects()
@@ -144,7 +144,7 @@ def test_a_transient_failure_of_an_object_is_tried_again(store: ArtifactStore, s
     assert sorted(script.requests) == sorted([*script.objects, *["worldseq/c.json"] * 3])
 
 
-@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "reset", "cut", "short"])
+@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "429/TooManyRequests", "reset", "cut", "short"])
 def test_a_transient_failure_that_lasts_stops_in_one_line(store: ArtifactStore, script: Script, fault: str) -> None:
     found = store.list_objects()
     script.faults["worldseq/c.json"] += [fault] * LASTING
@@ -191,7 +191,7 @@ def test_what_concerns_the_whole_store_stops_at_once(store: ArtifactStore, scrip
     assert script.requests.count("worldseq/c.json") == 1
 
 
-@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "reset"])
+@pytest.mark.parametrize("fault", ["500/InternalError", "503/SlowDown", "429/TooManyRequests", "reset"])
 def test_a_listing_is_tried_again_and_never_empty(store: ArtifactStore, script: Script, fault: str) -> None:
     script.faults["list"] += [fault] * 2
     assert len(store.list_objects()) == 5

@@ -428,6 +428,24 @@ def test_a_commit_whose_answer_was_lost_is_not_repeated(store: Tables, monkeypat
     assert read(store, Attempts)["attempt_id"].to_list() == ["a"]
 
 
+def test_what_a_commit_without_an_answer_may_have_published_stays(
+    store: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = DeltaTable.create_write_transaction
+
+    def committed_but_lost(self: DeltaTable, *args: object, **kwargs: object) -> None:
+        write(self, *args, **kwargs)  # type: ignore[arg-type]
+        raise OSError("Generic S3 error: operation timed out")
+
+    monkeypatch.setattr(DeltaTable, "create_write_transaction", committed_but_lost)
+    store.ensure([Attempts])
+    monkeypatch.setattr(tables, "COMMIT_ATTEMPTS", 1)
+    with pytest.raises(StoreUnavailableError):
+        store.replace(Attempts, rows(Attempts, day(), ["a"]), [day()])
+
+    assert read(store, Attempts)["attempt_id"].to_list() == ["a"]
+
+
 def test_conflicts_without_end_give_up_and_leave_nothing(store: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
     store.replace(Attempts, rows(Attempts, day(), ["kept"]), [day()])
     before = everything_below(Path(store.root))

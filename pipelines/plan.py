@@ -76,7 +76,8 @@ def plan(
         tables = overlay(table_store(settings), folder)
         tables.ensure(TABLES.values())
         found = RulePlan(rules, wanted.predecessor, within(staleness.decoded_days(tables)))
-        with session(settings, [rules], progress, instance, tables=tables, reports=NoReports()) as (begun, _):
+        both = [wanted.predecessor, wanted.id]
+        with session(settings, both, progress, instance, tables=tables, reports=NoReports()) as (begun, _):
             _score(begun, wanted, found)
             _compare(begun, wanted, rule_sets[wanted.predecessor], found)
     return found
@@ -94,7 +95,8 @@ def _score(begun: Session, wanted: RuleSet, found: RulePlan) -> None:
 
 
 def _compare(begun: Session, wanted: RuleSet, predecessor: RuleSet, found: RulePlan) -> None:
-    begun.compare_stale([predecessor, wanted])
+    computed = {values[-1] for values in begun.tables.provenance(Verifications)}
+    begun.compare_stale([one for one in (predecessor, wanted) if one.id in computed])
     rows = begun.tables.scan(CampaignComparisons).select("campaign_id", "rules", "verdict").collect(engine="streaming")
     before, after = (
         dict(rows.filter(pl.col("rules") == rules.id).select("campaign_id", "verdict").iter_rows())

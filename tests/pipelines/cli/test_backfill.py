@@ -26,7 +26,8 @@ def place(scored: Settings, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return home / "store"
 
 
-def test_from_the_plan_to_the_backfill(scorehouse: Scorehouse, place: Path) -> None:
+@pytest.mark.usefixtures("place")
+def test_from_the_plan_to_the_backfill(scorehouse: Scorehouse) -> None:
     planned = scorehouse("rules", "plan", "v2")
     assert planned.exit_code == 0, planned.output
     assert "A backfill under v2 would compute 2 days with 20 attempts; nothing was published." in planned.stdout
@@ -75,7 +76,8 @@ def test_before_anything_was_landed(scorehouse: Scorehouse, place: Path) -> None
     assert not (place / "tables").exists()
 
 
-def test_days_that_nobody_has(scorehouse: Scorehouse, place: Path) -> None:
+@pytest.mark.usefixtures("place")
+def test_days_that_nobody_has(scorehouse: Scorehouse) -> None:
     for arguments in (["backfill", "--rules", "v2"], ["rules", "plan", "v2"]):
         assert scorehouse(*arguments, "--from", "2019-01-01", "--to", "2019-12-31").exit_code == 0
         assert scorehouse(*arguments, "--from", "2199-01-01").exit_code == 0

@@ -224,9 +224,10 @@ def test_a_results_table_that_was_removed_is_computed_again_and_nothing_else(bot
 
 
 def test_days_without_attempts_between_others_are_passed_over(tmp_path: Path) -> None:
-    write(tmp_path, {f"worldseq/2026-11-{day}/a.json": text(full(f"a{day}")) for day in (20, 24)})
     where = replace(settings(tmp_path), rulesets=tmp_path / "rulesets")
     bump(where, "v2", "v1", CALLS)
-    assert ran(where).scored == {"v1": Counter({"not computed yet": 2})}
+    for day in (20, 24):
+        write(tmp_path, {f"worldseq/2026-11-{day}/a.json": text(full(f"a{day}"))})
+        assert ran(where).scored == {"v1": Counter({"not computed yet": 1})}
     assert done(where, "v2").scored == {"v2": Counter({"not computed yet": 2})}
     assert under(where, "verifications", "v2")["landed_on"].to_list() == [dt.date(2026, 11, 20), dt.date(2026, 11, 24)]

@@ -110,7 +110,7 @@ def test_a_run_with_a_fault_in_every_tenth_request_gives_the_same_tables(
 @pytest.mark.parametrize(
     ("where", "told"),
     [
-        ("", "s3://spoilt/store: cannot list: "),
+        ("", "scorehouse: s3://spoilt/"),
         (ARTIFACT, "s3://spoilt/store: cannot fetch: "),
         (TABLE_FILES, "cannot read"),
     ],

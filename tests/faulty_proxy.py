@@ -49,7 +49,7 @@ class Faults(NamedTuple):
     where: str = ""  # pattern found in "METHOD target"
     after: int = 0  # so many matching requests pass first
     most: int | None = None  # so many are spoilt at most
-    onward: bool = False  # every request counts as matching from the first match on
+    onward: bool = False  # once they are through, every request counts as a matching one
 
 
 class Message(NamedTuple):
@@ -149,7 +149,8 @@ class Draws:
         """The fault for a request, or ""."""
         self.counts.requests.append(request)
         faults = self._faults
-        if not (faults.onward and self._matched) and not re.search(faults.where, " ".join(request)):
+        begun = faults.onward and self._matched > faults.after
+        if not begun and not re.search(faults.where, " ".join(request)):
             return ""
         self._matched += 1
         spent = faults.most is not None and self.counts.injected.total() >= faults.most

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from assets.attempts.contract import Attempts
+from assets.attempts.decoding import NOTHING
 from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet
 from assets.table_asset import BY_PREDECESSOR
@@ -169,7 +170,7 @@ def decoded_days(tables: Tables) -> set[dt.date]:
 def undecoded(
     tables: Tables, specs: Iterable[dg.AssetSpec], layer_of: Iterable[type[Contract]], inputs: Mapping[dt.date, str]
 ) -> list[dt.date]:
-    """The days of which some table of a layer is not stored as it would be.
+    """The days of which some table of a layer is not stored as it would be; a day of nothing need not be stored at all.
 
     Args:
         tables: where they are.
@@ -182,6 +183,8 @@ def undecoded(
 
     def complete(day: dt.date, given: str) -> bool:
         held = [(found.get((day.isoformat(),)), version) for found, version in stored]
+        if given == NOTHING and all(one is None for one, _ in held):
+            return True
         return all(one is not None and one.origin == (version, "", given) for one, version in held)
 
     return [day for day, given in inputs.items() if not complete(day, given)]

@@ -33,6 +33,7 @@ DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._f
 RUN = ["source", "landed_on", "run_id"]
 
 FINGERPRINT_DIGITS = 16
+NOTHING = "nothing"
 
 NUMBERS_PER_BATCH = 2**32
 """Documents are numbered across a run without a batch knowing of the others."""
@@ -85,13 +86,17 @@ def current(tables: TableStore, days: Sequence[dt.date], version: int | None = N
 def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) -> dict[dt.date, str]:
     """What each of these days would be decoded from: a digest of the uri and content of every current object.
 
-    The companions of its sources and the limits belong to it; no content is read.
+    The companions of its sources and the limits belong to it; no content is read. Of a day without objects it is
+    `NOTHING`.
     """
     rows = current(tables, days)
     companions = companions_of(tables, rows["source"].unique()).select("source", "sha256").collect(engine="streaming")
     found = {}
     for day in days:
         objects = rows.filter(pl.col("landed_on") == day)
+        if objects.is_empty():
+            found[day] = NOTHING
+            continue
         accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
         beside = companions.filter(pl.col("source").is_in(accompanied))["sha256"].sort().to_list()
         held = objects.sort("uri").select("uri", "sha256", "fetch_reason").rows()

@@ -17,7 +17,7 @@ def constraints(horizon: int) -> list[dict[str, Any]]:
         {"id": "cash", "kind": "cash_bounds", "minCents": -500_000, "maxCents": 900_000_000},
         {"id": "price", "kind": "price_bounds", "minCents": 500, "maxCents": 9_900},
         {"id": "end", "kind": "horizon"},
-        {"id": "deal", "kind": "agreement", "agreementId": "supplier-1", "status": "signed", "byDay": 20},
+        {"id": "deal", "kind": "agreement", "agreementId": "supplier-1", "status": "signed", "byDay": horizon // 3},
         {
             "id": "grow",
             "kind": "growth",
@@ -103,7 +103,9 @@ def attempt(rng: random.Random, number: int, horizon: int = TRAJECTORY_DAYS) -> 
             "questions": questions(horizon),
         },
         "trajectory": days,
-        "agreements": [{"agreementId": "supplier-1", "status": "signed", "onDay": rng.randint(10, 22)}],
+        "agreements": [
+            {"agreementId": "supplier-1", "status": "signed", "onDay": rng.randint(horizon // 6, horizon * 11 // 30)}
+        ],
         "answers": [
             {
                 "questionId": "q-cause",

@@ -1,4 +1,4 @@
-"""Dagster's daemon in one process: a test says when sensors are evaluated, and when the runs that they ask for are made."""
+"""Dagster's daemon in one process: a test says when sensors are evaluated, and when what they ask for is run."""
 
 import datetime as dt
 from collections.abc import Sequence

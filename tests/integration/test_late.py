@@ -195,7 +195,7 @@ def test_a_vanished_artifact_is_flagged_and_nothing_is_computed(daemon: Daemon) 
 
 
 def test_a_corrected_registration_is_decoded_on_its_day_and_compared(daemon: Daemon) -> None:
-    """Of a registration the day is that of its last modification: here it moves."""
+    """Of a registration the day is that of its last modification: here it moves, and both of its days are decoded."""
     where, begun = daemon.where, versions(daemon.where)
     path = Path(where.artifacts) / "campaigns/cmp-late.json"
     content = path.read_bytes().replace(b"0.05", b"0.07")
@@ -208,7 +208,9 @@ def test_a_corrected_registration_is_decoded_on_its_day_and_compared(daemon: Dae
     daemon.score()
     touched = daemon.follow("campaigns", daemon.tick("campaigns_touched"))
     assert touched == [f"{campaign_keys(where)['cmp-late']}|v1"]
-    assert {day for (day,) in written(where, begun)["attempts"]}.isdisjoint({EARLY, BETWEEN, LATE})
+    done = written(where, begun)
+    assert done["attempts"] == {(EARLY,): 1, (NOON.date().isoformat(),): 1}
+    assert {key for key, _ in done["campaign_comparisons"]} == {campaign_keys(where)["cmp-late"]}
     assert [one.differing for one in check(where)] == [[], []]
     run = versions(where)
     ran(where)

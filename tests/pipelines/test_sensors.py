@@ -19,6 +19,7 @@ from pipelines.storage.errors import StoreError
 from tests.integration.daemon import Daemon, asked
 from tests.integration.hostile import full, text
 from tests.integration.warehouses import rows, settings, write
+from tests.s3 import S3Server
 
 YESTERDAY, TODAY = "2026-11-20", "2026-11-21"
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -161,3 +162,25 @@ def test_before_anything_is_stored_every_sensor_skips(tmp_path: Path) -> None:
     with Daemon(settings(tmp_path), NOON, tmp_path) as daemon:
         for name in ("late_artifacts", "campaigns_touched", "rules_bumped"):
             assert asked(daemon.tick(name)) == []
+
+
+def test_on_s3_a_late_object_is_asked_for_and_a_bucket_that_is_gone_is_one_clear_line(
+    tmp_path: Path, s3_server: S3Server, s3_bucket: str
+) -> None:
+    key = f"store/worldseq/{YESTERDAY}/<late> \u00e9.json"
+    s3_server.put(s3_bucket, key, text(full("late")))
+    changes = {"artifacts": f"s3://{s3_bucket}/store", "tables": f"s3://{s3_bucket}/tables"}
+    where = settings(tmp_path, aws=s3_server.variables(), **changes)
+    with Daemon(where, NOON, tmp_path) as daemon:
+        assert daemon.follow("landing", daemon.tick("late_artifacts")) == [YESTERDAY]
+        assert asked(daemon.tick("late_artifacts")) == []
+        cursors = dict(daemon.cursors)
+        s3_server.put(s3_bucket, key, text(full("late", usage=None)))
+        assert asked(daemon.tick("late_artifacts")) == [YESTERDAY]
+    gone = dataclasses.replace(where, artifacts=f"s3://{s3_bucket}-gone/store")
+    with Daemon(gone, NOON, tmp_path) as daemon:
+        daemon.cursors |= cursors
+        with pytest.raises(StoreError, match=f"s3://{s3_bucket}-gone/store: cannot list") as failed:
+            daemon.tick("late_artifacts")
+    assert where.aws["AWS_SECRET_ACCESS_KEY"] not in str(failed.value)
+    assert daemon.cursors == cursors

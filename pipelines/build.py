@@ -135,5 +135,7 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
             *([failures_told(settings.webhook)] if settings.webhook else []),
         ],
         resources={**resources(settings, rule_sets), **overrides},
+        # A step computes on every core by itself; a process for each of them only costs its start and its imports.
+        executor=dg.in_process_executor,
         loggers=LOGGERS,
     )

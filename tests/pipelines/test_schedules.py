@@ -26,10 +26,12 @@ def test_the_window(now: dt.datetime, days: int, first: dt.date, last: dt.date) 
     assert window(now, days) == (first, last)
 
 
-def test_a_night_is_one_run_a_day_of_the_window(tmp_path: Path) -> None:
-    definitions = build_definitions(Settings(str(tmp_path / "artifacts"), str(tmp_path / "tables"), tmp_path / "home"))
-    night = dg.build_schedule_context(scheduled_execution_time=AT, repository_def=definitions.get_repository_def())
-    requests = definitions.resolve_schedule_def("nightly").evaluate_tick(night).run_requests
+@pytest.mark.parametrize(("look_back_days", "first"), [(7, 22), (0, 29)])
+def test_a_night_is_one_run_a_day_of_the_window(tmp_path: Path, look_back_days: int, first: int) -> None:
+    where = Settings(str(tmp_path), str(tmp_path), tmp_path, look_back_days=look_back_days)
+    repository = build_definitions(where).get_repository_def()
+    context = dg.build_schedule_context(scheduled_execution_time=AT, repository_def=repository)
+    requests = repository.get_schedule_def("nightly").evaluate_tick(context).run_requests
     assert requests is not None
-    assert [one.partition_key for one in requests] == [f"2026-11-{day}" for day in range(22, 30)]
+    assert [one.partition_key for one in requests] == [f"2026-11-{day}" for day in range(first, 30)]
     assert len({one.run_key for one in requests}) == len(requests)

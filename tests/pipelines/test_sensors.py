@@ -19,6 +19,7 @@ from pipelines.storage.errors import StoreError
 from tests.integration.daemon import Daemon, asked
 from tests.integration.hostile import full, text
 from tests.integration.warehouses import rows, settings, write
+from tests.s3 import S3Server
 
 YESTERDAY, TODAY = "2026-11-20", "2026-11-21"
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -29,10 +30,10 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     folder = tmp_path_factory.mktemp("sensors")
     write(folder, {f"worldseq/{YESTERDAY}/a.json": text(full("a"))})
     where = settings(folder)
-    daemon = Daemon(where, NOON)
-    daemon.instance.add_dynamic_partitions("rules", ["v1"])
-    daemon.execute("landing", YESTERDAY)
-    daemon.execute("results", day_and_rules(YESTERDAY, "v1"))
+    with Daemon(where, NOON, tmp_path_factory.mktemp("instance")) as daemon:
+        daemon.tick("rules_bumped")
+        daemon.execute("landing", YESTERDAY)
+        daemon.execute("results", day_and_rules(YESTERDAY, "v1"))
     for name in ("artifacts", "tables"):
         (folder / name).rename(folder / f"{name}-kept")
     return where
@@ -50,8 +51,9 @@ def where(template: Settings) -> Iterator[Settings]:
 
 
 @pytest.fixture
-def daemon(where: Settings) -> Daemon:
-    return Daemon(where, NOON)
+def daemon(where: Settings, tmp_path: Path) -> Iterator[Daemon]:
+    with Daemon(where, NOON, tmp_path) as made:
+        yield made
 
 
 def put(where: Settings, key: str, content: bytes) -> None:
@@ -111,12 +113,13 @@ def test_a_store_that_lost_everything_is_landed_and_results_stay(daemon: Daemon)
     assert rows(daemon.where, "verifications").height == 1
 
 
-def test_without_looking_back_yesterday_and_today_are_looked_at(where: Settings) -> None:
-    daemon = Daemon(dataclasses.replace(where, look_back_days=0), NOON)
+def test_without_looking_back_yesterday_and_today_are_looked_at(where: Settings, tmp_path: Path) -> None:
     put(where, "worldseq/2026-11-19/late.json", text(full("late")))
     put(where, f"worldseq/{YESTERDAY}/late.json", text(full("late")))
     put(where, f"worldseq/{TODAY}/new.json", text(full("new")))
-    assert asked(daemon.tick("late_artifacts")) == [YESTERDAY, TODAY]
+    with Daemon(dataclasses.replace(where, look_back_days=0), NOON, tmp_path) as daemon:
+        assert asked(daemon.tick("late_artifacts")) == [YESTERDAY, TODAY]
+        assert asked(daemon.night()) == [YESTERDAY]
 
 
 def test_rules_bumped_registers_what_is_active_and_offers_what_is_due(daemon: Daemon) -> None:
@@ -135,9 +138,10 @@ def test_rules_bumped_takes_back_what_ended(where: Settings, tmp_path: Path) -> 
         made = v1.replace('id = "v1"', f'id = "{id_}"').replace('status = "active"', f'status = "{status}"')
         predecessor = '\npredecessor = "v1"' if id_ == "v2" else ""
         (own / f"{id_}.toml").write_text(made.replace(f'id = "{id_}"', f'id = "{id_}"{predecessor}'), encoding="utf-8")
-    daemon = Daemon(dataclasses.replace(where, rulesets=own), NOON)
-    daemon.instance.add_dynamic_partitions("rules", ["v0a", "v1", "by-hand"])
-    told = daemon.tick("rules_bumped")
+    with Daemon(dataclasses.replace(where, rulesets=own), NOON, tmp_path) as daemon:
+        daemon.instance.add_dynamic_partitions("rules", ["v0a", "v1", "by-hand"])
+        told = daemon.tick("rules_bumped")
+        assert daemon.instance.get_dynamic_partitions("rules") == ["v1", "v2"]
     added, taken = told.dynamic_partitions_requests
     assert (added.partition_keys, taken.partition_keys) == (["v2"], ["v0a", "by-hand"])
     assert told.skip_message == (
@@ -155,6 +159,28 @@ def test_what_is_due_is_told_by_reason() -> None:
 
 def test_before_anything_is_stored_every_sensor_skips(tmp_path: Path) -> None:
     (tmp_path / "artifacts").mkdir()
-    daemon = Daemon(settings(tmp_path), NOON)
-    for name in ("late_artifacts", "campaigns_touched", "rules_bumped"):
-        assert asked(daemon.tick(name)) == []
+    with Daemon(settings(tmp_path), NOON, tmp_path) as daemon:
+        for name in ("late_artifacts", "campaigns_touched", "rules_bumped"):
+            assert asked(daemon.tick(name)) == []
+
+
+def test_on_s3_a_late_object_is_asked_for_and_a_bucket_that_is_gone_is_one_clear_line(
+    tmp_path: Path, s3_server: S3Server, s3_bucket: str
+) -> None:
+    key = f"store/worldseq/{YESTERDAY}/<late> \u00e9.json"
+    s3_server.put(s3_bucket, key, text(full("late")))
+    changes = {"artifacts": f"s3://{s3_bucket}/store", "tables": f"s3://{s3_bucket}/tables"}
+    where = settings(tmp_path, aws=s3_server.variables(), **changes)
+    with Daemon(where, NOON, tmp_path) as daemon:
+        assert daemon.follow("landing", daemon.tick("late_artifacts")) == [YESTERDAY]
+        assert asked(daemon.tick("late_artifacts")) == []
+        cursors = dict(daemon.cursors)
+        s3_server.put(s3_bucket, key, text(full("late", usage=None)))
+        assert asked(daemon.tick("late_artifacts")) == [YESTERDAY]
+    gone = dataclasses.replace(where, artifacts=f"s3://{s3_bucket}-gone/store")
+    with Daemon(gone, NOON, tmp_path) as daemon:
+        daemon.cursors |= cursors
+        with pytest.raises(StoreError, match=f"s3://{s3_bucket}-gone/store: cannot list") as failed:
+            daemon.tick("late_artifacts")
+    assert where.aws["AWS_SECRET_ACCESS_KEY"] not in str(failed.value)
+    assert daemon.cursors == cursors

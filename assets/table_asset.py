@@ -5,15 +5,15 @@ part of the package that knows Dagster.
 """
 
 import datetime as dt
-import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import dagster as dg
 import polars as pl
 
-from assets.contract import Contract, descriptions, empty, key, schema, table_name
+from assets.contract import Contract, descriptions, key, schema, table_name
 from assets.rulesets.loader import RuleSet
 from pipelines.partitions import DAY, days_by_rules
 
@@ -28,7 +28,7 @@ BY_DAY = dg.AssetIn(partition_mapping=dg.MultiToSingleDimensionPartitionMapping(
 
 
 class Scope(NamedTuple):
-    """A rule set, and the days that a step computes under it."""
+    """A rule set, and the days that a step computes under it at once."""
 
     rules: RuleSet
     days: list[dt.date]
@@ -78,12 +78,41 @@ def described(contract: type[Contract]) -> dict[str, Any]:
 Rows = pl.LazyFrame | pl.DataFrame
 
 
+class Portions:
+    """The rows of a step, computed portion by portion as they are written, so that memory is bounded.
+
+    `told` is what the UI shows of them, complete once all were taken.
+    """
+
+    def __init__(self, computed: Iterable[Rows], figures: Callable[[pl.DataFrame], Mapping[str, int]] | None) -> None:
+        self._computed = computed
+        self._figures = figures
+        self.told: Counter[str] = Counter()
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Each portion."""
+        for rows in self._computed:
+            if self._figures is None:
+                yield rows
+                continue
+            collected = rows if isinstance(rows, pl.DataFrame) else rows.collect(engine="streaming")
+            self.told.update(self._figures(collected))
+            yield collected
+
+
 def results_asset(
-    contract: type[Contract], *, group: str, code_version: str, by_day: Sequence[str], by_predecessor: bool = False
+    contract: type[Contract],
+    *,
+    group: str,
+    code_version: str,
+    by_day: Sequence[str],
+    by_predecessor: bool = False,
+    figures: Callable[[pl.DataFrame], Mapping[str, int]] | None = None,
 ) -> Callable[[Callable[..., Rows]], dg.AssetsDefinition]:
     """A table of the results layer: day by rule set, one run for many partitions.
 
-    The decorated function is not called where nothing of its run is due.
+    The decorated function is given a `Scope` and, as Dagster names its other parameters, the rows of each input in that
+    scope. It is called once for each portion of what is due of a run, and not at all where nothing is.
 
     Args:
         contract: the table.
@@ -91,43 +120,50 @@ def results_asset(
         code_version: to be raised when the computation changes.
         by_day: the inputs that are partitioned by day alone.
         by_predecessor: whether its inputs are also read under the predecessor of the rule set.
+        figures: counts of a portion's rows, of which the UI shows the sums.
     """
     told = described(contract)
-    decorator: Callable[[Callable[..., Rows]], dg.AssetsDefinition] = dg.asset(
+    decorator: Callable[[Callable[..., Portions]], dg.AssetsDefinition] = dg.asset(
         name=table_name(contract),
         group_name=group,
         code_version=code_version,
         partitions_def=days_by_rules,
         backfill_policy=dg.BackfillPolicy.single_run(),
         io_manager_key=IO_MANAGER,
+        dagster_type=dg.Any,
         ins=dict.fromkeys(by_day, BY_DAY),
         **{**told, "metadata": {**told["metadata"], BY_PREDECESSOR: by_predecessor}},
     )
 
     def asset(compute: Callable[..., Rows]) -> dg.AssetsDefinition:
-        nothing = (
-            empty(contract) if inspect.signature(compute).return_annotation is pl.DataFrame else empty(contract).lazy()
-        )
+        def step(context: dg.AssetExecutionContext, ledger: Ledger, **given: Any) -> Portions:
+            def rows(scope: Scope) -> Rows:
+                return compute(scope, **{name: _within(scope, value) for name, value in given.items()})
 
-        @functools.wraps(compute)
-        def due_only(context: dg.AssetExecutionContext, ledger: Ledger, **given: Any) -> Rows:
-            return compute(context, ledger, **given) if ledger.scopes(context) else nothing
+            return Portions(map(rows, ledger.scopes(context)), figures)
 
-        return decorator(due_only)
+        _, *inputs = inspect.signature(compute, eval_str=True).parameters.values()
+        asked = [
+            _parameter("context", dg.AssetExecutionContext),
+            _parameter("ledger", dg.ResourceParam[Ledger]),
+            *inputs,
+        ]
+        # Dagster reads from the signature which inputs and resources a step wants.
+        step.__signature__ = inspect.Signature(asked)  # type: ignore[attr-defined]  # functions have one
+        step.__annotations__ = {one.name: one.annotation for one in asked}
+        step.__name__, step.__doc__, step.__module__ = compute.__name__, compute.__doc__, compute.__module__
+        return decorator(step)
 
     return asset
 
 
-def only(frame: pl.LazyFrame, scope: Scope) -> pl.LazyFrame:
-    """The rows of the scope's days, and of its rule set where they are of one."""
-    kept = frame.filter(pl.col("landed_on").is_in(scope.days))
-    return kept.filter(pl.col("rules") == scope.rules.id) if "rules" in frame.collect_schema() else kept
+def _parameter(name: str, annotation: object) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=annotation)
 
 
-def per_rule_set(
-    context: dg.AssetExecutionContext, ledger: Ledger, kernel: Callable[..., pl.LazyFrame], *frames: pl.LazyFrame
-) -> pl.LazyFrame:
-    """The kernel's rows for exactly what is due of the run: `kernel(*frames, rules)` per rule set, on its days."""
-    return pl.concat(
-        [kernel(*(only(frame, scope) for frame in frames), scope.rules) for scope in ledger.scopes(context)]
-    )
+def _within(scope: Scope, given: Any) -> Any:
+    """Of a frame the rows of the scope's days, and of its rule set where they are of one; a resource as it is."""
+    if not isinstance(given, pl.LazyFrame):
+        return given
+    kept = given.filter(pl.col("landed_on").is_in(scope.days))
+    return kept.filter(pl.col("rules") == scope.rules.id) if "rules" in given.collect_schema() else kept

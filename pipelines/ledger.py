@@ -18,13 +18,17 @@ from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet, select
 from assets.table_asset import Scope
 from assets.tables import TABLES, layer
+from pipelines.jobs import chunks
 from pipelines.partitions import DAY, RULES, day_of
-from pipelines.staleness import difference, expected, recipe, undecoded
+from pipelines.staleness import difference, expected, recipe, sizes_of_days, undecoded
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.provenance import Provenance, Values
 from pipelines.storage.tables import Tables
 
 ATTEMPTS = table_name(Attempts)
+ROWS_AT_ONCE = 1_200_000
+"""Rows of the attempts layer that are scored together; the memory of a step grows with them."""
+
 FORCE = "scorehouse/force"
 """Run tag: compute every key, whatever is stored."""
 
@@ -57,7 +61,7 @@ class Ledger:
         return self._due.get(table)
 
     def scopes(self, context: dg.AssetExecutionContext) -> list[Scope]:
-        """The rule sets, each with its days, that a step of the results layer computes.
+        """What a step of the results layer computes: rule sets with days, newest first, in portions of bounded size.
 
         Raises:
             RuleSetError: a key names a rule set that does not exist; Dagster's UI lets anyone add such a partition.
@@ -86,8 +90,12 @@ class Ledger:
             due.inputs.append(would.inputs)
             days[rules.id].append(day_of(day))
         self._due[made.table] = due._replace(fresh=fresh, without_inputs=without)
-        wanted = select(self.rule_sets, sorted(days))
-        self._scopes[made.table] = [Scope(rules, sorted(days[rules.id])) for rules in wanted]
+        sizes = sizes_of_days(self.tables)
+        self._scopes[made.table] = [
+            Scope(rules, sorted(together))
+            for rules in select(self.rule_sets, sorted(days))
+            for together in chunks(days[rules.id], sizes, ROWS_AT_ONCE)
+        ]
         return self._scopes[made.table]
 
     def days(

@@ -16,7 +16,6 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.assets import LAYER
-from assets.attempts.contract import PARTS
 from assets.attempts.decoding import fingerprints
 from assets.campaigns.contract import CampaignRegistrations
 from assets.campaigns.current import registrations, stale
@@ -40,8 +39,8 @@ from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
 from pipelines.summary import RunSummary
 
-ROWS_AT_ONCE = 4_000_000
-"""Rows of the attempts layer that one run of the results job takes; its memory grows with them."""
+ROWS_AT_ONCE = 24_000_000
+"""Rows of the attempts layer that one run of the results job takes: so much is lost at most when it is interrupted."""
 
 
 class UnknownCampaignError(ValueError):
@@ -100,7 +99,7 @@ class Session:
             self.summary.scored.setdefault(one.rules, Counter())[one.reason] += 1
         self.summary.fresh += plan.fresh
         self.summary.without_attempts += plan.without_attempts
-        sizes = sizes_of_days(self.tables)
+        sizes = staleness.sizes_of_days(self.tables)
         for rules in rule_sets:
             stale_days = [one.day for one in plan.stale if one.rules == rules.id]
             for together in jobs.chunks(stale_days, sizes, ROWS_AT_ONCE):
@@ -287,12 +286,3 @@ def landed_days(tables: Tables) -> set[dt.date]:
     if not tables.exists(RawArtifacts):
         return set()
     return set(tables.scan(RawArtifacts).select(pl.col("landed_on").unique()).collect(engine="streaming")["landed_on"])
-
-
-def sizes_of_days(tables: Tables) -> dict[dt.date, int]:
-    """Rows of the attempts layer per day, all its tables together."""
-    sizes: dict[dt.date, int] = {}
-    for contract in PARTS:
-        for (day,), rows in tables.rows(contract).items():
-            sizes[dt.date.fromisoformat(day)] = sizes.get(dt.date.fromisoformat(day), 0) + rows
-    return sizes

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from assets.attempts.contract import Attempts
+from assets.attempts.contract import PARTS, Attempts
 from assets.attempts.decoding import NOTHING
 from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet
@@ -188,3 +188,12 @@ def undecoded(
         return all(one is not None and one.origin == (version, "", given) for one, version in held)
 
     return [day for day, given in inputs.items() if not complete(day, given)]
+
+
+def sizes_of_days(tables: Tables) -> dict[dt.date, int]:
+    """Rows of the attempts layer per day, all its tables together."""
+    sizes: dict[dt.date, int] = {}
+    for contract in PARTS:
+        for (day,), rows in tables.rows(contract).items():
+            sizes[dt.date.fromisoformat(day)] = sizes.get(dt.date.fromisoformat(day), 0) + rows
+    return sizes

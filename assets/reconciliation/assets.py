@@ -12,16 +12,24 @@ from assets.reconciliation import rule_changes as changes
 from assets.reconciliation.contract import Reconciliation, RuleChanges
 from assets.reconciliation.rule_changes import Outcomes
 from assets.rewards.contract import Rewards
-from assets.table_asset import Ledger, Scope, only, per_rule_set, results_asset
+from assets.table_asset import Scope, results_asset
 from assets.verification.contract import PredicateResults, Verifications
 
 
+def compared(rows: pl.DataFrame) -> dict[str, int]:
+    """How many figures were compared, and how many of them differ."""
+    return {"compared": rows.height, "disagreements": int((~rows["agrees"]).sum())}
+
+
 @results_asset(
-    Reconciliation, group="reconciliation", code_version="2", by_day=("attempts", "recorded_values", "observations")
+    Reconciliation,
+    figures=compared,
+    group="reconciliation",
+    code_version="2",
+    by_day=("attempts", "recorded_values", "observations"),
 )
 def reconciliation(
-    context: dg.AssetExecutionContext,
-    ledger: dg.ResourceParam[Ledger],
+    scope: Scope,
     attempts: pl.LazyFrame,
     recorded_values: pl.LazyFrame,
     observations: pl.LazyFrame,
@@ -31,43 +39,35 @@ def reconciliation(
     rewards: pl.LazyFrame,
     benchmark_metrics: pl.LazyFrame,
     run_totals: pl.LazyFrame,
-) -> pl.DataFrame:
+) -> pl.LazyFrame:
     """Every recorded figure against the recomputed one: of worldseq attempts, of trials, and of whole runs."""
-    computed = (predicate_results, verifications, assessment_scores, rewards)
-    rows = pl.concat(
+    computed, rules = (predicate_results, verifications, assessment_scores, rewards), scope.rules
+    return pl.concat(
         [
-            per_rule_set(context, ledger, recorded.reconciliation, attempts, recorded_values, *computed),
-            per_rule_set(context, ledger, trials.reconciliation, recorded_values, observations, rewards),
-            per_rule_set(context, ledger, runs.reconciliation, recorded_values, benchmark_metrics, run_totals),
+            recorded.reconciliation(attempts, recorded_values, *computed, rules),
+            trials.reconciliation(recorded_values, observations, rewards, rules),
+            runs.reconciliation(recorded_values, benchmark_metrics, run_totals, rules),
         ]
-    ).collect(engine="streaming")
-    context.add_output_metadata({"compared": rows.height, "disagreements": int((~rows["agrees"]).sum())})
-    return rows
+    )
 
 
 @results_asset(RuleChanges, group="reconciliation", code_version="1", by_day=(), by_predecessor=True)
 def rule_changes(
-    context: dg.AssetExecutionContext,
-    ledger: dg.ResourceParam[Ledger],
+    scope: Scope,
     tables: dg.ResourceParam[TableStore],
     verifications: pl.LazyFrame,
     rewards: pl.LazyFrame,
     predicate_results: pl.LazyFrame,
-) -> pl.DataFrame:
+) -> pl.LazyFrame:
     """The attempts that come out otherwise than under the predecessor, on the days that it was computed for."""
-    rows = [empty(RuleChanges)]
-    not_compared = 0
-    for scope in ledger.scopes(context):
-        days = computed_days(tables, scope)
-        not_compared += len(scope.days) - len(days) if scope.rules.predecessor else 0
-        if days:
-            within = scope._replace(days=days)
-            after = Outcomes(*(only(frame, within) for frame in (verifications, rewards, predicate_results)))
-            keys = [{"landed_on": day, "rules": scope.rules.predecessor} for day in days]
-            before = Outcomes(*(tables.scan(contract, keys) for contract in (Verifications, Rewards, PredicateResults)))
-            rows.append(changes.rule_changes(before, after, scope.rules).collect(engine="streaming"))
-    context.add_output_metadata({"days_not_compared": not_compared})
-    return pl.concat(rows)
+    days = computed_days(tables, scope)
+    if not days:
+        return empty(RuleChanges).lazy()
+    mine = pl.col("landed_on").is_in(days)
+    after = Outcomes(*(frame.filter(mine) for frame in (verifications, rewards, predicate_results)))
+    keys = [{"landed_on": day, "rules": scope.rules.predecessor} for day in days]
+    before = Outcomes(*(tables.scan(contract, keys) for contract in (Verifications, Rewards, PredicateResults)))
+    return changes.rule_changes(before, after, scope.rules)
 
 
 def computed_days(tables: TableStore, scope: Scope) -> list[dt.date]:

@@ -1,11 +1,10 @@
 """Assets of the rewards: `rewards` and `stage_scores`."""
 
-import dagster as dg
 import polars as pl
 
 from assets.rewards import harbor_utility, staged, trials
 from assets.rewards.contract import Rewards, StageScores
-from assets.table_asset import Ledger, per_rule_set, results_asset
+from assets.table_asset import Scope, results_asset
 
 
 @results_asset(
@@ -15,8 +14,7 @@ from assets.table_asset import Ledger, per_rule_set, results_asset
     by_day=("attempts", "observations", "stage_values", "recorded_values"),
 )
 def rewards(
-    context: dg.AssetExecutionContext,
-    ledger: dg.ResourceParam[Ledger],
+    scope: Scope,
     attempts: pl.LazyFrame,
     observations: pl.LazyFrame,
     stage_values: pl.LazyFrame,
@@ -28,17 +26,16 @@ def rewards(
     of_trials = (observations, stage_values, verifications, recorded_values)
     return pl.concat(
         [
-            per_rule_set(context, ledger, harbor_utility.rewards, *of_worldseq),
-            per_rule_set(context, ledger, trials.rewards, *of_trials),
+            harbor_utility.rewards(*of_worldseq, scope.rules),
+            trials.rewards(*of_trials, scope.rules),
         ]
     )
 
 
 @results_asset(StageScores, group="rewards", code_version="1", by_day=("stage_values",))
 def stage_scores(
-    context: dg.AssetExecutionContext,
-    ledger: dg.ResourceParam[Ledger],
+    scope: Scope,
     stage_values: pl.LazyFrame,
 ) -> pl.LazyFrame:
     """What every stage of every staged trial contributed to its reward."""
-    return per_rule_set(context, ledger, staged.stage_scores, stage_values)
+    return staged.stage_scores(stage_values, scope.rules)

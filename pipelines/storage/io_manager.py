@@ -16,10 +16,10 @@ import polars as pl
 
 from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet
-from assets.table_asset import CONTRACT
+from assets.table_asset import CONTRACT, Portions
 from pipelines import released
 from pipelines.partitions import CAMPAIGN, DAY, RULES, day_of
-from pipelines.storage.partition_files import PartitionKey
+from pipelines.storage.partition_files import Frame, PartitionKey
 from pipelines.storage.provenance import CODE_VERSION, INPUT_FINGERPRINT, RUN_ID
 from pipelines.storage.tables import Tables
 
@@ -62,7 +62,7 @@ class DeltaTables(dg.IOManager):
         self._rule_sets = rule_sets or {}
         self._ledger = ledger
 
-    def handle_output(self, context: dg.OutputContext, obj: pl.LazyFrame | pl.DataFrame) -> None:
+    def handle_output(self, context: dg.OutputContext, obj: Frame | Portions) -> None:
         """Replace the run's partition keys with `obj`.
 
         Raises:
@@ -91,6 +91,7 @@ class DeltaTables(dg.IOManager):
                 "seconds": round(seconds, 3),
                 "rows_per_second": round(commit.rows / seconds),
             }
+            told |= obj.told if isinstance(obj, Portions) else {}
             if len(asked) == 1:  # Dagster shows the figures of a run at each of its partitions
                 told["dagster/partition_row_count"] = commit.rows
         context.add_output_metadata(told)

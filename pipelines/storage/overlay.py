@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from assets.contract import Contract, empty, partition_by, schema
-from pipelines.storage.partition_files import PartitionKey
+from pipelines.storage.partition_files import Frame, PartitionKey
 from pipelines.storage.provenance import Provenance, Values
 from pipelines.storage.tables import Commit, Tables
 
@@ -51,7 +51,7 @@ class Overlay(Tables):
     def replace(
         self,
         contract: type[Contract],
-        frame: pl.LazyFrame | pl.DataFrame,
+        frame: Frame | Iterable[Frame],
         keys: Sequence[PartitionKey],
         metadata: Mapping[str, str] | None = None,
     ) -> Commit:

@@ -7,7 +7,7 @@ transaction that makes the files part of a table (`tables`).
 import io
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -17,11 +17,13 @@ from urllib.parse import quote
 import fsspec
 import polars as pl
 
+from assets.ahead import ahead
 from assets.contract import Contract, ContractError, conform, key, partition_by, schema, table_name
 from pipelines.storage.failures import STORAGE_ERRORS, explaining
 from pipelines.storage.options import StoreOptions, scheme
 from pipelines.storage.s3_objects import put_object
 
+Frame = pl.LazyFrame | pl.DataFrame
 PartitionKey = Mapping[str, object]  # every partition column of the table -> its value
 
 BATCH_BYTES = 16 * 2**20  # rows of a stream are gathered up to this size before they are validated
@@ -95,7 +97,7 @@ class PartitionFiles:
         self._id = uuid.uuid4().hex
         self.files: list[DataFile] = []
 
-    def check_schema(self, frame: pl.LazyFrame | pl.DataFrame) -> None:
+    def check_schema(self, frame: Frame) -> None:
         """Refuse a frame of another schema before a row is computed.
 
         Raises:
@@ -105,22 +107,34 @@ class PartitionFiles:
         if given != pl.Schema(schema(self._contract)):
             conform(self._contract, pl.DataFrame(schema=given))  # says what differs
 
-    def write(self, frame: pl.LazyFrame | pl.DataFrame) -> list[DataFile]:
-        """Every row of `frame`, in files; nothing remains of them where this fails.
+    def write(self, rows: Frame | Iterable[Frame]) -> list[DataFile]:
+        """Every row of a frame, or of several one after another, in files; nothing remains of them where this fails.
 
         Raises:
             ContractError: schema or values differ from the contract, or a row lies outside the keys.
             StoreError: a file could not be written.
         """
         try:
-            for batch in [frame] if isinstance(frame, pl.DataFrame) else _batches(frame):
-                self._add(batch)
+            if isinstance(rows, pl.DataFrame):
+                self._add(rows)
+            elif isinstance(rows, pl.LazyFrame):
+                self._add_each(_batches(rows))
+            else:
+                self._add_each(ahead(self._collected, rows, at_once=1))
             self._flush()
             self._check_key()
         except BaseException:
             self.discard()
             raise
         return self.files
+
+    def _add_each(self, batches: Iterable[pl.DataFrame]) -> None:
+        for batch in batches:
+            self._add(batch)
+
+    def _collected(self, frame: Frame) -> pl.DataFrame:
+        self.check_schema(frame)
+        return frame if isinstance(frame, pl.DataFrame) else frame.collect(engine="streaming")
 
     def discard(self) -> None:
         """Remove the files, as far as that is possible; readers never see them in any case."""

@@ -26,7 +26,7 @@ from pipelines.storage.actions import adds, held_files, removes
 from pipelines.storage.errors import StoreConfigurationError, StoreUnavailableError
 from pipelines.storage.failures import STORAGE_ERRORS, explained, explaining, is_transient
 from pipelines.storage.options import StoreOptions, scheme
-from pipelines.storage.partition_files import DataFile, PartitionFiles, PartitionKey, partition_keys, scan_files
+from pipelines.storage.partition_files import DataFile, Frame, PartitionFiles, PartitionKey, partition_keys, scan_files
 from pipelines.storage.provenance import CONSOLIDATED, PARTITION_KEYS, UNKNOWN, Provenance, Values, fold
 from pipelines.storage.retries import ATTEMPTS, retrying
 from pipelines.storage.snapshots import Snapshot, Snapshots
@@ -196,13 +196,14 @@ class Tables:
     def replace(
         self,
         contract: type[Contract],
-        frame: pl.LazyFrame | pl.DataFrame,
+        frame: Frame | Iterable[Frame],
         keys: Sequence[PartitionKey],
         metadata: Mapping[str, str] | None = None,
     ) -> Commit:
         """Make `keys` hold exactly the rows of `frame`, in one atomic commit that touches no other partition key.
 
-        A LazyFrame runs through the streaming engine in bounded memory. Each batch is proven against the contract;
+        A LazyFrame runs through the streaming engine in bounded memory; several frames are computed one after another,
+        the next one while the last one is written. Each batch is proven against the contract;
         nothing is committed unless all of them pass. `metadata` (run id, rule set digest, ...) goes into the commit,
         and so do the keys.
 
@@ -213,7 +214,8 @@ class Tables:
         """
         replaced = partition_keys(contract, keys)
         writer = PartitionFiles(contract, replaced, self.uri(contract), self.options)
-        writer.check_schema(frame)
+        if isinstance(frame, pl.LazyFrame | pl.DataFrame):
+            writer.check_schema(frame)
         table = self._ready(contract)
         files = writer.write(frame)
         noted = {**(metadata or {}), PARTITION_KEYS: json.dumps(replaced.rows(named=True), default=str)}

@@ -32,6 +32,7 @@ DAYS = ["2026-11-18", "2026-11-19", "2026-11-20"]
 WAIT_SECONDS = 120
 POLL_SECONDS = 0.5
 SHOTS = os.environ.get("SHOTS")
+"""A folder for screenshots, for whoever wants to look."""
 RUNS = """{ runsOrError(filter: {pipelineName: "results"}, limit: 1) { ... on Runs { results {
     runId status tags { key value } eventConnection(limit: 1000) { events {
         ... on MaterializationEvent { assetKey { path } partition metadataEntries { label

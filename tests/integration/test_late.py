@@ -19,6 +19,7 @@ from assets.tables import LAYERS
 from pipelines.build import table_store
 from pipelines.campaigns import check
 from pipelines.cli.database import ask, connect
+from pipelines.requests import MOST_RUNS
 from pipelines.run import registered
 from pipelines.settings import Settings
 from pipelines.storage.errors import StoreError
@@ -264,3 +265,28 @@ def test_a_sensor_while_a_run_is_under_way(daemon: Daemon) -> None:
     seen(where, change)
     assert rows(where, "raw_artifacts")["uri"].is_unique().all()
     assert asked(daemon.tick("late_artifacts")) == []
+
+
+def test_a_registration_that_is_edited_and_put_back_is_compared_each_time_and_given_up_after_three_failures(
+    daemon: Daemon,
+) -> None:
+    where = daemon.where
+    registered = Path(where.artifacts) / "campaigns/cmp-early.json"
+    key = f"{campaign_keys(where)['cmp-early']}|v1"
+    at = dt.datetime.combine(dt.date.fromisoformat(EARLY), dt.time(13), dt.UTC)
+    before = registered.read_bytes()
+    for hour, content in enumerate((before.replace(b"0.05", b"0.07"), before, before.replace(b"0.05", b"0.07"))):
+        registered.unlink()
+        registered.write_bytes(content)
+        touch(registered, at + dt.timedelta(hours=hour))
+        assert daemon.follow("landing", daemon.tick("late_artifacts")) == [EARLY]
+        assert daemon.follow("campaigns", daemon.tick("campaigns_touched")) == [key]
+    registered.unlink()
+    registered.write_bytes(before)
+    touch(registered, at + dt.timedelta(hours=9))
+    daemon.follow("landing", daemon.tick("late_artifacts"))
+    for _ in range(MOST_RUNS):
+        told = daemon.tick("campaigns_touched")
+        assert asked(told) == [key]
+        daemon.ended("campaigns", told)
+    assert asked(daemon.tick("campaigns_touched")) == []

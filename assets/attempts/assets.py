@@ -14,6 +14,8 @@ from assets.landing.land import Intake, TableStore
 from assets.table_asset import IO_MANAGER, Ledger, described
 from pipelines.partitions import day_of, days
 
+CODE_VERSION = "2"
+
 LANDED: tuple[type[Contract], ...] = (CampaignRegistrations, Quarantine)
 LAYER: tuple[type[Contract], ...] = (*PARTS, *LANDED)
 
@@ -23,7 +25,7 @@ LAYER: tuple[type[Contract], ...] = (*PARTS, *LANDED)
     outs={
         table_name(contract): dg.AssetOut(
             group_name="landing" if contract in LANDED else "attempts",
-            code_version="1",
+            code_version=CODE_VERSION,
             is_required=False,
             io_manager_key=IO_MANAGER,
             **described(contract),

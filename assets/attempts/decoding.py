@@ -275,7 +275,9 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
         elif contract is BenchmarkRuns:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
-            frame = frame.drop("duplicates").join(_duplicates(spool, winners), on=RUN, how="left")
+            frame = frame.drop("duplicates").join(
+                _duplicates(spool, winners), left_on="document", right_on="run", how="left"
+            )
             frame = frame.with_columns(pl.col("duplicates").fill_null(0))
         elif not unanimous:
             frame = frame.join(winners.lazy(), on="document", how="semi")
@@ -292,9 +294,22 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
 
 
 def _duplicates(spool: Spool, winners: pl.DataFrame) -> pl.LazyFrame:
-    """`RUN` and `duplicates`: how many of a run's attempts are copies of ones that are counted elsewhere."""
-    lost = _scan(spool, Observations).join(winners.lazy(), on="document", how="anti")
-    return lost.group_by(RUN).agg(duplicates=pl.len().cast(pl.Int64))
+    """`run`, the document of a run's file, and `duplicates`: attempts below it that copy ones counted elsewhere.
+
+    Below it only: a store that was moved has every run twice, and each file speaks of what stands beside it.
+    """
+    directory = pl.col("uri").str.extract(r"\A((?s:.)*/)")
+    runs = _scan(spool, BenchmarkRuns).select(*RUN, run="document", directory=directory)
+    found = _scan(spool, Observations).select(*RUN, "document", "uri", "attempt_id")
+    won = found.join(winners.lazy(), on="document", how="semi").select(*RUN, "attempt_id", won=pl.lit(value=True))
+    counted = pl.col("attempt_id").filter(pl.col("won").is_not_null()).n_unique()
+    return (
+        runs.join(found, on=RUN)
+        .filter(pl.col("uri").str.starts_with(pl.col("directory")))
+        .join(won.unique(), on=[*RUN, "attempt_id"], how="left")
+        .group_by("run")
+        .agg(duplicates=pl.len().cast(pl.Int64) - counted.cast(pl.Int64))
+    )
 
 
 def _scan(spool: Spool, contract: type[Contract]) -> pl.LazyFrame:

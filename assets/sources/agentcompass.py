@@ -38,7 +38,7 @@ RECORDS = "agentcompass_records"
 RUNS = "agentcompass_runs"
 
 IDENTITY = ("landed_on", "uri", "path", "last_modified", "digest", "sha256")
-_FILE = {name: CANDIDATES[name] for name in ("document", *IDENTITY)}
+_FILE = {**{name: CANDIDATES[name] for name in ("document", *IDENTITY)}, "root": pl.String()}
 _TASK = {name: OBSERVED[name] for name in ("task_id", "category", "plan_k", "plan_strategy")}
 _OUTCOME = {name: OBSERVED[name] for name in Outcome._fields}
 MEASURED = Declaration._fields[4:]
@@ -77,9 +77,10 @@ PARTS: Mapping[str, Mapping[str, pl.DataType]] = {
 
 Tasks of release 1.0, the attempts beside them, one row per attempt of a task's record (`record` is the document of the
 first), and runs (`run_id` and `benchmark` are null where the file names none). `home` is the directory of a run below
-the landing day, `folder` that of a file, `directory` that of a task. A task is `running` where its directory says so,
-and merely `allocated` where nothing of it is published; `recorded_correct` and `recorded_score` are a verdict that its
-own status denies.
+the landing day, `folder` that of a file, `directory` that of a task, and `root` the uri of the day's own folder: a
+store that was moved has every directory twice, and their files do not meet. A task is `running` where its directory
+says so, and merely `allocated` where nothing of it is published; `recorded_correct` and `recorded_score` are a verdict
+that its own status denies.
 """
 
 Row = tuple[Any, ...]
@@ -156,7 +157,8 @@ def decode(documents: Sequence[Document], limits: Limits, first: int = 0) -> Dec
 
 def _identity(piece: Piece) -> Row:
     document = piece.document
-    return document.landed_on, document.uri, piece.within, document.last_modified, piece.digest(), document.sha256
+    file = document.landed_on, document.uri, piece.within, document.last_modified, piece.digest(), document.sha256
+    return *file, document.uri.removesuffix(document.path)
 
 
 def _tasks(piece: Piece, where: Place, max_depth: int, numbers: Iterator[int]) -> Iterator[Row]:

@@ -20,8 +20,9 @@ SOURCE = "agentcompass"
 SHAPE = "task"
 RUN_SHAPE = "run"
 
-HOME = ["landed_on", "home"]
-FOLDER = ["landed_on", "folder"]
+HOME = ["landed_on", "root", "home"]
+FOLDER = ["landed_on", "root", "folder"]
+DIRECTORY = ["landed_on", "root", "directory"]
 RUN = ["landed_on", "run_id", "benchmark"]
 TASK = [*RUN, "task_id"]
 FILE = ("document", "uri", "path", "last_modified", "digest", "sha256")
@@ -115,7 +116,7 @@ def _attempted(tasks: pl.DataFrame, attempts: pl.DataFrame) -> pl.DataFrame:
     return (
         tasks.rename(dict(zip(FILE, UNIT, strict=True)) | {"attempts": "attempt_index"})
         .explode("attempt_index", empty_as_null=True)
-        .join(attempts, on=["landed_on", "directory", "attempt_index"], how="left", maintain_order="left")
+        .join(attempts, on=[*DIRECTORY, "attempt_index"], how="left", maintain_order="left")
         .with_columns(
             format=pl.lit("agentcompass-1"),
             present=present,
@@ -168,7 +169,7 @@ WINNER = pl.col("winner_unit_sha256")
 
 def _orphans(attempts: pl.DataFrame, tasks: pl.DataFrame) -> pl.DataFrame:
     """Quarantine rows of attempts whose task cannot be read, or is not there."""
-    alone = attempts.join(tasks, on=["landed_on", "directory"], how="anti", maintain_order="left")
+    alone = attempts.join(tasks, on=DIRECTORY, how="anti", maintain_order="left")
     return alone.pipe(_quarantine, "decode", "unknown_shape", pl.lit("an attempt without a task.json that names it"))
 
 

@@ -77,8 +77,7 @@ def consolidated(found: Mapping[Values, Provenance]) -> dict[str, str]:
 
 def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tuple[Values, Provenance]]:
     keys = json.loads(commit.get(PARTITION_KEYS, "[]"))
-    inputs = json.loads(commit.get(INPUT_FINGERPRINT, "[]")) or [""] * len(keys)
-    for key, given in zip(keys, inputs, strict=True):
+    for key, given in zip(keys, _inputs(commit, len(keys)), strict=True):
         values = tuple(str(key[column]) for column in columns)
         rules = key.get("rules")
         yield (
@@ -91,3 +90,9 @@ def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tu
                 commit.get(RUN_ID, ""),
             ),
         )
+
+
+def _inputs(commit: Mapping[str, Any], keys: int) -> list[str]:
+    """The fingerprint of each key; none is known where the note is missing, or of an earlier form: not one per key."""
+    told = json.loads(commit.get(INPUT_FINGERPRINT, "[]"))
+    return told if isinstance(told, list) and len(told) == keys else [""] * keys

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 from deltalake import DeltaTable
 
+from assets.attempts.assets import CODE_VERSION
 from assets.rulesets.loader import load_all
 from pipelines.run import run
 from pipelines.settings import Settings
@@ -141,7 +142,7 @@ def noted(where: Settings, table: str) -> dict[str, str]:
 
 def test_a_commit_says_what_it_was_made_of(where: Settings, tmp_path: Path) -> None:
     first = noted(where, "attempts")
-    assert first["code_version"] == "1"
+    assert first["code_version"] == CODE_VERSION
     assert first["run_id"] != "None"
     assert len(json.loads(first["input_fingerprint"])) == len(json.loads(first["partition_keys"])) == 1
     assert noted(where, "verifications")["rule_set_digest/v1"] == load_all()["v1"].digest

@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from assets.attempts.assets import LAYER
+from assets.attempts.assets import CODE_VERSION, LAYER
 from assets.attempts.contract import Attempts
 from assets.contract import empty, table_name
 from assets.rulesets.loader import RuleSet, load_all, parse
@@ -60,7 +60,7 @@ def decode(tables: Tables, days: Iterable[dt.date], only: str | None = None, inp
     for contract in LAYER:
         if only in (None, table_name(contract)):
             keys: list[dict[str, object]] = [{"landed_on": day} for day in days]
-            note(tables, table_name(contract), keys, [f"{inputs} {day}" for day in days], code_version="1")
+            note(tables, table_name(contract), keys, [f"{inputs} {day}" for day in days], code_version=CODE_VERSION)
 
 
 def score(tables: Tables, ordered: list[Recipe], rules: RuleSet, days: Iterable[dt.date], **changes: str) -> None:
@@ -222,7 +222,7 @@ def test_a_commit_of_an_older_format_is_stale_once(tables: Tables, ordered: list
     key: dict[str, object] = {"landed_on": FIRST, "rules": "v1"}
     older = {"code_version": "1", **notes([V1])}
     tables.replace(TABLES["predicate_results"], empty(TABLES["predicate_results"]), [key], older)
-    tables.replace(Attempts, empty(Attempts), [{"landed_on": LAST}], {"code_version": "1"})
+    tables.replace(Attempts, empty(Attempts), [{"landed_on": LAST}], {"code_version": CODE_VERSION})
     plan = stale(tables, ordered, [V1], DAYS, every=False)
     assert {values: reason for values, (reason, _) in found(plan).items()} == dict.fromkeys(
         [(FIRST, "v1"), (LAST, "v1")], "the inputs changed"

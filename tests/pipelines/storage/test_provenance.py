@@ -44,9 +44,11 @@ def test_the_newest_note_of_a_partition_wins() -> None:
     }
 
 
-def test_an_older_note_without_inputs_is_one_of_no_known_inputs() -> None:
-    assert fold([commit([{"landed_on": "2026-11-29"}], code_version="1", run_id="r")], BY_DAY) == {
-        ("2026-11-29",): Provenance("1", "", "", run_id="r")
+@pytest.mark.parametrize("earlier", [{}, {"input_fingerprint": '{"2026-11-29": "a", "attempts": "b"}'}])
+def test_an_older_note_of_another_form_is_one_of_no_known_inputs(earlier: dict[str, str]) -> None:
+    days = [{"landed_on": "2026-11-29"}, {"landed_on": "2026-11-30"}, {"landed_on": "2026-12-01"}]
+    assert fold([commit(days, code_version="1", run_id="r", **earlier)], BY_DAY) == {
+        (day["landed_on"],): Provenance("1", "", "", run_id="r") for day in days
     }
 
 

@@ -77,7 +77,9 @@ def consolidated(found: Mapping[Values, Provenance]) -> dict[str, str]:
 
 def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tuple[Values, Provenance]]:
     keys = json.loads(commit.get(PARTITION_KEYS, "[]"))
-    inputs = json.loads(commit.get(INPUT_FINGERPRINT, "[]")) or [""] * len(keys)
+    inputs = json.loads(commit.get(INPUT_FINGERPRINT, "[]"))
+    if not isinstance(inputs, list) or len(inputs) != len(keys):  # none, or noted before there was one per key
+        inputs = [""] * len(keys)
     for key, given in zip(keys, inputs, strict=True):
         values = tuple(str(key[column]) for column in columns)
         rules = key.get("rules")

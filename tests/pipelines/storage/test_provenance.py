@@ -52,6 +52,13 @@ def test_an_older_note_of_another_form_is_one_of_no_known_inputs(earlier: dict[s
     }
 
 
+@pytest.mark.parametrize("inputs", ['{"2026-11-29": "x"}', '{"attempts": "x", "rewards": "y"}', '["x"]', "[]"])
+def test_a_note_that_is_not_one_per_key_is_one_of_no_known_inputs(inputs: str) -> None:
+    days = ("2026-11-29", "2026-11-30")
+    told = commit([{"landed_on": day} for day in days], code_version="1") | {"input_fingerprint": inputs}
+    assert fold([told], BY_DAY) == {(day,): Provenance("1", "", "") for day in days}
+
+
 @pytest.mark.parametrize("told", [{}, {"operation": "CREATE TABLE"}, {"migration": "added columns x"}, commit([])])
 def test_commits_that_say_nothing_of_partitions(told: dict[str, Any]) -> None:
     assert fold([told], BY_DAY) == {}

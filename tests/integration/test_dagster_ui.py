@@ -166,7 +166,7 @@ def launch(page: Any, interface: Interface, days: str, rules: str) -> None:
     """Start the results of some days from the page of their job: a backfill, or a run where it is one day."""
     page.goto(f"{interface.url}/locations/scorehouse/jobs/results")
     page.get_by_role("button", name="Materialize all").first.click()
-    dialog = page.get_by_role("dialog")
+    dialog = page.get_by_role("dialog").filter(has_text="Partition selection")  # the choice of rules is one, too
     chosen = dialog.get_by_placeholder("ex: 2020")
     chosen.fill(days)
     chosen.press("Enter")

@@ -275,7 +275,10 @@ def test_filters_and_columns_are_pushed_into_the_scan(scorehouse: Scorehouse, ta
 
 
 def test_an_interrupt_ends_a_query_that_computes() -> None:
+    # A process that a shell started in the background ignores interrupts.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     endless = "SELECT count(*) FROM range(1_000_000_000_000) AS r(n) WHERE n % 7 = random()"
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         database.Answer(duckdb.connect(":memory:"), endless, 1)
+    signal.signal(signal.SIGINT, before)

@@ -9,7 +9,6 @@ https://prometheus.io/docs/specs/om/open_metrics_spec/
 """
 
 import datetime as dt
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,7 +27,6 @@ from assets.reconciliation.contract import Reconciliation
 from assets.verification.contract import Verifications
 from assets.vocabulary import CLASSES
 from pipelines.partitions import RULES
-from pipelines.storage.provenance import PARTITION_KEYS
 from pipelines.storage.tables import Tables
 
 Figures = Iterable[tuple[Sequence[str], float]]
@@ -163,9 +161,8 @@ def _disagreements(tables: Tables) -> Figures:
 
 def _results(tables: Tables, now: dt.datetime) -> Iterator[GaugeMetricFamily]:
     """When verdicts were last committed under each rule set, as the commits say, those without any row included."""
-    newest: dict[str, float] = {}
-    for commit in tables.notes(Verifications):
-        for key in json.loads(commit.get(PARTITION_KEYS, "[]")):
-            newest.setdefault(key[RULES], commit["timestamp"] / MILLISECONDS)
-    moments = [([rules], moment) for rules, moment in newest.items()]
+    newest: dict[str, int] = {}
+    for (_, rules), noted in tables.provenance(Verifications).items():
+        newest[rules] = max(newest.get(rules, 0), noted.at)
+    moments = [([rules], at / MILLISECONDS) for rules, at in newest.items() if at]
     yield from _age("results", "results were last written under the rule set", (RULES,), moments, now)

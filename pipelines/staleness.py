@@ -21,8 +21,6 @@ from pipelines.storage.provenance import Provenance, Values, of_inputs
 from pipelines.storage.tables import Tables
 
 FORCED, INPUTS_CHANGED = "forced", "the inputs changed"
-PLANNED = ("landing", "attempts", "results")
-"""The layers whose partitions results are computed from, and their own."""
 
 Noted = Callable[[str, Values], Provenance | None]
 """What the newest commit of a table's partition says of it."""
@@ -134,7 +132,8 @@ def stale(
         days: the days in question.
         every: take the fresh ones too.
     """
-    stored = {name: tables.provenance(contract) for name, contract in TABLES.items() if layer(name) in PLANNED}
+    named = {table for made in ordered for table in (made.table, *made.inputs)}
+    stored = {table: tables.provenance(TABLES[table]) for table in sorted(named)}
     coming: dict[tuple[str, Values], Provenance] = {}
     found, fresh, without = [], 0, 0
 

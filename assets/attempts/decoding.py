@@ -30,6 +30,7 @@ from assets.sources.registry import SOURCES, Source
 FETCH_DETAIL = ("fetch_detail", "sha256")
 
 DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._fields[2:])
+OBJECT = (pl.col("uri"), pl.col("last_modified").dt.epoch("us"), pl.col("sha256"))
 RUN = ["source", "landed_on", "run_id"]
 
 FINGERPRINT_DIGITS = 16
@@ -84,13 +85,13 @@ def current(tables: TableStore, days: Sequence[dt.date], version: int | None = N
 
 
 def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) -> dict[dt.date, str]:
-    """What each of these days would be decoded from: a digest of the uri and content of every current object.
+    """What each of these days would be decoded from: a digest of uri, age and content of every current object.
 
-    The companions of its sources and the limits belong to it; no content is read. Of a day without objects it is
-    `NOTHING`.
+    Age, since of two documents the younger may win. The companions of its sources and the limits belong to it; no
+    content is read. Of a day without objects it is `NOTHING`.
     """
     rows = current(tables, days)
-    companions = companions_of(tables, rows["source"].unique()).select("source", "sha256").collect(engine="streaming")
+    companions = companions_of(tables, rows["source"].unique()).select("source", *OBJECT).collect(engine="streaming")
     found = {}
     for day in days:
         objects = rows.filter(pl.col("landed_on") == day)
@@ -98,9 +99,9 @@ def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) ->
             found[day] = NOTHING
             continue
         accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
-        beside = companions.filter(pl.col("source").is_in(accompanied))["sha256"].sort().to_list()
-        held = objects.sort("uri").select("uri", "sha256", "fetch_reason").rows()
-        told = json.dumps([beside, held, list(limits)])
+        beside = companions.filter(pl.col("source").is_in(accompanied)).select("uri", "last_modified", "sha256")
+        held = objects.sort("uri").select(*OBJECT, "fetch_reason").rows()
+        told = json.dumps([beside.sort(pl.all()).rows(), held, list(limits)])
         found[day] = hashlib.sha256(told.encode()).hexdigest()[:FINGERPRINT_DIGITS]
     return found
 

@@ -23,6 +23,9 @@ from assets.rulesets.loader import RuleSet
 from assets.verification.contract import PredicateResults, Verifications
 
 
+GONE = "no longer registered"
+
+
 class Current(NamedTuple):
     """The attempts of some campaigns, one row each, and the rows of the results that belong to them."""
 
@@ -127,7 +130,7 @@ def stale(tables: TableStore, rule_sets: Iterable[RuleSet]) -> Iterator[Stale]:
     }
     noted = tables.provenance(CampaignComparisons)
     for rules in rule_sets:
-        yield from (Stale(key, rules.id, "") for key, id_ in sorted(stored) if id_ == rules.id and key not in known)
+        yield from (Stale(key, rules.id, GONE) for key, id_ in sorted(stored) if id_ == rules.id and key not in known)
         if not known:
             continue
         rows = current(tables, ids, rules)

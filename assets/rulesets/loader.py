@@ -9,6 +9,7 @@ import json
 import math
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -129,7 +130,7 @@ class Campaign(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mde_z_power: Positive
 
 
-class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, dict=True):
     """Every constant of the rules, under one id.
 
     `digest` is the SHA-256 of the content without `status`: activating or retiring a rule set changes no result.
@@ -150,7 +151,7 @@ class RuleSet(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     reconciliation: Reconciliation
     campaign: Campaign
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of the canonical JSON of everything but `status`."""
         content = {name: value for name, value in msgspec.to_builtins(self).items() if name != "status"}

@@ -3,7 +3,7 @@
 Here: one store laid over another. Not here: what is computed on it (`plan`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -20,6 +20,10 @@ class Overlay(Tables):
 
     below: Tables = field(kw_only=True)
     scratch: Tables = field(kw_only=True)
+
+    def __reduce__(self) -> tuple[Callable[..., Tables], tuple[object, ...]]:
+        """In another process it is no less laid over the tables: nothing is written to those."""
+        return overlay, (self.below, self.scratch.url)
 
     def exists(self, contract: type[Contract]) -> bool:
         """Whether the table exists in either."""

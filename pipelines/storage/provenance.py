@@ -24,13 +24,14 @@ Values = tuple[str, ...]
 
 
 class Provenance(NamedTuple):
-    """What the rows of one partition were computed from, and by which run."""
+    """What the rows of one partition were computed from, by which run, and when."""
 
     code_version: str
     rule_set: str  # digest; empty where no rules apply
     inputs: str  # fingerprint of everything that was read; empty where the commit did not note it
     status: str = ""  # of the rule set at that time
     run_id: str = ""
+    at: int = 0  # when it was committed, in milliseconds since 1970; 0 where that is not known
 
     @property
     def origin(self) -> tuple[str, str, str]:
@@ -88,6 +89,7 @@ def _of_commit(commit: Mapping[str, Any], columns: Sequence[str]) -> Iterable[tu
                 given,
                 commit.get(f"{RULE_SET_STATUS}{rules}", ""),
                 commit.get(RUN_ID, ""),
+                commit.get("timestamp", 0),
             ),
         )
 

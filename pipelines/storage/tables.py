@@ -11,7 +11,7 @@ https://github.com/delta-io/delta/blob/master/PROTOCOL.md
 import json
 import random
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -67,7 +67,7 @@ class Tables:
         default_factory=dict, init=False, repr=False, compare=False
     )
 
-    def __reduce__(self) -> tuple[type["Tables"], tuple[str, StoreOptions]]:
+    def __reduce__(self) -> tuple[Callable[..., "Tables"], tuple[object, ...]]:
         """Another process looks for itself."""
         return Tables, (self.url, self.options)
 

@@ -65,6 +65,22 @@ def test_added_changed_and_removed_are_fetched_or_flagged_and_nothing_else(where
     assert ran(where).vanished == 0
 
 
+def test_of_two_documents_the_one_that_was_touched_last_wins(tmp_path: Path) -> None:
+    folder, where = tmp_path / "artifacts" / "worldseq" / DAY, settings(tmp_path)
+    usages = {"a": None, "b": {"playerCalls": 3}}
+    write(tmp_path, {f"worldseq/{DAY}/{name}.json": text(full("x", usage=usage)) for name, usage in usages.items()})
+    for at, name in enumerate("ab", start=1_700_000_000):
+        os.utime(folder / f"{name}.json", (at, at))
+    ran(where)
+    assert [uri.rpartition("/")[2] for uri in rows(where, "attempts")["uri"]] == ["b.json"]
+    os.utime(folder / "a.json", (at + 1, at + 1))
+    ran(where)
+    afresh = dataclasses.replace(where, tables=str(tmp_path / "afresh"))
+    ran(afresh)
+    assert differing(everything(where), everything(afresh)) == ["raw_artifacts"]  # which keeps what was there before
+    assert [uri.rpartition("/")[2] for uri in rows(where, "attempts")["uri"]] == ["a.json"]
+
+
 def test_a_day_that_vanished_as_a_whole_is_flagged(where: Settings, tmp_path: Path) -> None:
     for path in (tmp_path / "artifacts" / "worldseq" / DAY).iterdir():
         path.unlink()

@@ -17,6 +17,7 @@ from assets.tables import TABLES
 from assets.verification.contract import Verifications
 from pipelines.metrics import text
 from pipelines.storage.tables import Tables
+from pipelines.storage.upkeep import maintain
 from tests.pipelines.cli.warehouse import DAY_1, DAY_2, HOSTILE, NOON, arrival, attempt, store, verdict
 
 NOW = NOON + dt.timedelta(hours=1)
@@ -138,6 +139,8 @@ def test_results_are_as_old_as_their_newest_commit_with_rows_or_without(tables: 
     found = figures(tables)["scorehouse_results_timestamp_seconds"]
     assert set(found) == {labelled(rules="v1"), labelled(rules="v2")}
     assert first[labelled(rules="v1")] <= found[labelled(rules="v1")] <= found[labelled(rules="v2")]
+    maintain(tables, Verifications, dt.timedelta(days=7))
+    assert figures(tables)["scorehouse_results_timestamp_seconds"] == found
 
 
 def test_the_content_of_documents_is_not_read(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:

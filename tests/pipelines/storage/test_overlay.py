@@ -1,5 +1,6 @@
 """One store laid over another: what was written above is read there, the rest below, and nothing is written below."""
 
+import pickle
 from datetime import date
 from pathlib import Path
 
@@ -55,6 +56,15 @@ def test_a_table_that_is_only_below(laid: Overlay, below: Tables) -> None:
     assert laid.rows(Scores) == {(DAY.isoformat(), "v1"): 1}
     laid.ensure([Scores])
     assert ids(laid) == ["a"]
+
+
+def test_a_copy_in_another_process_writes_nothing_below(laid: Overlay, below: Tables) -> None:
+    put(below, scored("v1"), "a")
+    before = files(below)
+    there = pickle.loads(pickle.dumps(laid))  # noqa: S301 - our own bytes
+    put(there, scored("v1"), "b")
+    assert (ids(there), ids(laid)) == (["b"], ["b"])
+    assert files(below) == before
 
 
 def test_a_table_that_is_only_above(laid: Overlay) -> None:

@@ -22,7 +22,6 @@ from assets.rewards.contract import Rewards
 from assets.rulesets.loader import RuleSet
 from assets.verification.contract import PredicateResults, Verifications
 
-
 GONE = "no longer registered"
 
 

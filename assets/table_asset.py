@@ -45,6 +45,9 @@ class Ledger(Protocol):
     ) -> list[dt.date]:
         """The days that a step with these tables computes, given the fingerprint of what each is computed from."""
 
+    def campaigns(self, contracts: Sequence[type[Contract]], inputs: Mapping[tuple[str, str], str]) -> None:
+        """Note of each campaign key and rule set what is told of it beside its rows: a fingerprint."""
+
 
 def column_schema(contract: type[Contract]) -> dg.TableSchema:
     """The contract's columns as Dagster shows them."""

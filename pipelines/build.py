@@ -29,7 +29,7 @@ from pipelines.notify import failures_told
 from pipelines.partitions import FIRST_DAY
 from pipelines.released import refuse_changed
 from pipelines.schedules import nightly
-from pipelines.sensors import campaigns_touched, late_artifacts, rules_bumped
+from pipelines.sensors import campaigns_touched, late_artifacts, results_behind, rules_bumped
 from pipelines.settings import Settings
 from pipelines.storage.artifact_store import ArtifactStore
 from pipelines.storage.io_manager import DeltaTables
@@ -131,6 +131,7 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
             results_follow,
             rules_bumped(rule_sets, specs),
             late_artifacts(settings.look_back_days, specs),
+            results_behind(rule_sets, specs, settings.look_back_days),
             campaigns_touched(rule_sets),
             *([failures_told(settings.webhook)] if settings.webhook else []),
         ],

@@ -5,8 +5,6 @@ that asks for their runs (`sensors`), landing itself. A listing that fails raise
 """
 
 import datetime as dt
-import hashlib
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -16,13 +14,13 @@ import polars as pl
 from assets.attempts.assets import LAYER
 from assets.attempts.decoding import fingerprints
 from assets.contract import empty, table_name
+from assets.fingerprint import fingerprint
 from assets.landing.contract import RawArtifacts
 from assets.landing.land import Intake, Store, listing, manifest
 from assets.landing.manifest import gone
 from pipelines import staleness
 from pipelines.storage.tables import Tables
 
-DIGITS = 16
 OBJECT = ("uri", "etag", "size_bytes")
 
 
@@ -109,5 +107,4 @@ def look(
 
 
 def _digest(listed: pl.DataFrame, *beside: object) -> str:
-    objects = listed.sort("uri").select(OBJECT).rows()
-    return hashlib.sha256(json.dumps([objects, *beside]).encode()).hexdigest()[:DIGITS]
+    return fingerprint([listed.sort("uri").select(OBJECT).rows(), *beside])

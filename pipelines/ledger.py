@@ -117,6 +117,12 @@ class Ledger:
             self._due[table_name(contract)] = Due(keys, given, len(inputs) - len(due), 0)
         return due
 
+    def campaigns(self, contracts: Sequence[type[Contract]], inputs: Mapping[tuple[str, str], str]) -> None:
+        """Note of each campaign key and rule set what is told of it beside its rows: all of them are computed."""
+        keys: list[PartitionKey] = [{"campaign_key": campaign, "rules": rules} for campaign, rules in inputs]
+        for contract in contracts:
+            self._due[table_name(contract)] = Due(keys, list(inputs.values()), 0, 0)
+
     def _noted(self, table: str, values: Values) -> Provenance | None:
         if table not in self._given:
             self.give(table)

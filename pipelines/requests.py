@@ -61,6 +61,13 @@ def runs_before(instance: dg.DagsterInstance, job: str, keys: Sequence[str]) -> 
     return found
 
 
+def under_way(instance: dg.DagsterInstance) -> bool:
+    """Whether any run is waiting or running, of whatever job."""
+    ended = {dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED}
+    statuses = [status for status in dg.DagsterRunStatus if status not in ended]
+    return bool(instance.get_runs(dg.RunsFilter(statuses=statuses), limit=1))
+
+
 def told(decision: Decision) -> str:
     """The decision in one line."""
     parts = {

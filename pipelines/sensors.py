@@ -1,9 +1,9 @@
-"""Sensors: what makes partitions, and what is landed and compared again.
+"""Sensors: what makes partitions, and what is landed, scored and compared again.
 
 `rules_bumped` registers the active rule sets as partitions, so that they can be scored and backfilled, and says what is
-to be backfilled; `late_artifacts` asks the store which days are not as they were landed; `campaigns_touched` asks what
-is stored which comparisons are no longer of it. Each is a thin wrapper: what is out of date, and what has been asked
-for already, is decided elsewhere.
+to be backfilled; `late_artifacts` asks the store which days are not as they were landed; `results_behind` and
+`campaigns_touched` ask what is stored which results and comparisons are no longer of it. Each is a thin wrapper: what
+is out of date, and what has been asked for already, is decided elsewhere.
 """
 
 import datetime as dt
@@ -15,15 +15,21 @@ import dagster as dg
 from assets.campaigns.current import stale
 from assets.landing.land import Intake, Store, TableStore
 from assets.rulesets.loader import RuleSet, active
+from assets.verification.contract import Verifications
 from pipelines import jobs, staleness
+from pipelines.behind import behind
+from pipelines.behind import decide as decide_behind
 from pipelines.late import decide as decide_late
 from pipelines.late import look
-from pipelines.partitions import campaign_and_rules
+from pipelines.partitions import campaign_and_rules, day_and_rules
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as partitions
-from pipelines.requests import STATE, decide, runs_before, told
+from pipelines.requests import STATE, decide, runs_before, told, under_way
 from pipelines.schedules import window
 from pipelines.storage.tables import Tables
+
+SCORED_AT_ONCE = 16
+"""Runs that one look asks for; the next ones ask for the rest."""
 
 
 def rules_bumped(rule_sets: Mapping[str, RuleSet], specs: Sequence[dg.AssetSpec]) -> dg.SensorDefinition:
@@ -107,6 +113,50 @@ def campaigns_touched(rule_sets: Mapping[str, RuleSet]) -> dg.SensorDefinition:
                 for key in decision.ask
             ],
             dynamic_partitions_requests=[campaign_partitions.build_add_request(new)] if new else [],
+        )
+
+    return sensor
+
+
+def results_behind(
+    rule_sets: Mapping[str, RuleSet], specs: Sequence[dg.AssetSpec], look_back_days: int
+) -> dg.SensorDefinition:
+    """A sensor that scores again what two looks found just as far behind, while nothing was under way.
+
+    The automation condition follows events: of a run that failed, or that came before the predecessor's, it asks for
+    no other.
+    """
+
+    @dg.sensor(
+        name="results_behind",
+        job=jobs.results,
+        minimum_interval_seconds=600,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        description="Scores again what stayed behind the attempts, or the rule set's predecessor; newest day first.",
+    )
+    def sensor(
+        context: dg.SensorEvaluationContext, tables: dg.ResourceParam[Tables], intake: dg.ResourceParam[Intake]
+    ) -> dg.SensorResult | dg.SkipReason:
+        if under_way(context.instance):
+            return dg.SkipReason("runs are under way")
+        wanted = [rule_sets[id_] for id_ in active(rule_sets)]
+        plan = staleness.stale(tables, staleness.recipes(specs), wanted, staleness.decoded_days(tables), every=False)
+        since, _ = window(intake.clock(), look_back_days)
+        found = decide_behind(behind(plan.stale, tables.provenance(Verifications), since), context.cursor or "")
+        context.update_cursor(found.cursor)
+        states = {day_and_rules(one.day.isoformat(), one.rules): one.inputs for one in found.score[:SCORED_AT_ONCE]}
+        if not states:
+            return dg.SkipReason("nothing stayed behind since the last look")
+        keys = {str(key): key for key in states}
+        decision = decide(
+            {str(key): inputs for key, inputs in states.items()},
+            runs_before(context.instance, jobs.results.name, list(keys)),
+        )
+        context.log.info(told(decision))
+        return dg.SensorResult(
+            run_requests=[
+                dg.RunRequest(partition_key=keys[key], tags={STATE: states[keys[key]]}) for key in decision.ask
+            ]
         )
 
     return sensor

@@ -14,13 +14,14 @@ import dagster as dg
 from assets.attempts.contract import PARTS, Attempts
 from assets.attempts.decoding import NOTHING
 from assets.contract import Contract, table_name
-from assets.rulesets.loader import RuleSet
+from assets.fingerprint import fingerprint
+from assets.rulesets.loader import RuleSet, after_predecessors
 from assets.table_asset import BY_PREDECESSOR
 from assets.tables import LAYERS, TABLES, layer
 from pipelines.storage.provenance import Provenance, Values, of_inputs
 from pipelines.storage.tables import Tables
 
-FORCED, INPUTS_CHANGED = "forced", "the inputs changed"
+FORCED, INPUTS_CHANGED, NOT_COMPUTED = "forced", "the inputs changed", "not computed yet"
 
 Noted = Callable[[str, Values], Provenance | None]
 """What the newest commit of a table's partition says of it."""
@@ -51,6 +52,7 @@ class Stale(NamedTuple):
     rules: str
     tables: tuple[str, ...]
     reason: str  # of the first of them: see `difference`
+    inputs: str = ""  # fingerprint of what they would come from
 
 
 class Plan(NamedTuple):
@@ -112,7 +114,7 @@ def expected(made: Recipe, day: str, rules: RuleSet, noted: Noted) -> Provenance
 def difference(held: Provenance | None, would: Provenance) -> str:
     """Why a partition is stale, or an empty text."""
     if held is None:
-        return "not computed yet"
+        return NOT_COMPUTED
     if held.rule_set != would.rule_set:
         return "the rule set changed"
     if held.code_version != would.code_version:
@@ -128,7 +130,7 @@ def stale(
     Args:
         tables: where the results are, and the attempts.
         ordered: every recipe of the results layer, each after those that it depends on.
-        rule_sets: the rule sets in question, each after its predecessor.
+        rule_sets: the rule sets in question.
         days: the days in question.
         every: take the fresh ones too.
     """
@@ -140,9 +142,9 @@ def stale(
     def noted(table: str, values: Values) -> Provenance | None:
         return coming.get((table, values)) or stored[table].get(values)
 
-    for rules in rule_sets:
+    for rules in after_predecessors(rule_sets):
         for day in sorted(set(days), reverse=True):
-            changed: list[tuple[str, str]] = []
+            changed: list[tuple[str, str, str]] = []
             for made in ordered:
                 would = expected(made, day.isoformat(), rules, noted)
                 if not isinstance(would, Provenance):
@@ -151,11 +153,12 @@ def stale(
                 coming[made.table, values] = would
                 held = stored[made.table].get(values)
                 if reason := difference(held, would) or (every and FORCED):
-                    changed.append((made.table, reason))
+                    changed.append((made.table, reason, would.inputs))
             else:
                 fresh += not changed
                 if changed:
-                    found.append(Stale(day, rules.id, tuple(table for table, _ in changed), changed[0][1]))
+                    names, reasons, inputs = zip(*changed, strict=True)
+                    found.append(Stale(day, rules.id, names, reasons[0], fingerprint(inputs)))
                 continue
             without += 1
     return Plan(sorted(found, key=lambda one: (-one.day.toordinal(), one.rules)), fresh, without)

@@ -6,8 +6,6 @@ No object storage is read: a day is decoded again from `raw_artifacts` alone.
 """
 
 import datetime as dt
-import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
@@ -19,6 +17,7 @@ from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observation
 from assets.attempts.precedence import Resolution, enclosed, resolve
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, empty, schema, table_name, to_contract
+from assets.fingerprint import fingerprint
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
 from assets.landing.layout import NO_PARTITION
@@ -33,7 +32,6 @@ DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._f
 OBJECT = (pl.col("uri"), pl.col("last_modified").dt.epoch("us"), pl.col("sha256"))
 RUN = ["source", "landed_on", "run_id"]
 
-FINGERPRINT_DIGITS = 16
 NOTHING = "nothing"
 
 NUMBERS_PER_BATCH = 2**32
@@ -101,8 +99,7 @@ def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) ->
         accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
         beside = companions.filter(pl.col("source").is_in(accompanied)).select("uri", "last_modified", "sha256")
         held = objects.sort("uri").select(*OBJECT, "fetch_reason").rows()
-        told = json.dumps([beside.sort(pl.all()).rows(), held, list(limits)])
-        found[day] = hashlib.sha256(told.encode()).hexdigest()[:FINGERPRINT_DIGITS]
+        found[day] = fingerprint([beside.sort(pl.all()).rows(), held, list(limits)])
     return found
 
 

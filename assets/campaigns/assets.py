@@ -9,12 +9,12 @@ import polars as pl
 
 from assets.campaigns.comparison import CODE_VERSION, comparison
 from assets.campaigns.contract import COMPARED
-from assets.campaigns.current import current, failed_predicates, paired, primary_unit, registrations
+from assets.campaigns.current import current, failed_predicates, paired, primary_unit, registrations, reported
 from assets.campaigns.report import report
 from assets.contract import empty, table_name
 from assets.landing.land import TableStore
 from assets.rulesets.loader import RuleSet, select
-from assets.table_asset import IO_MANAGER, described
+from assets.table_asset import IO_MANAGER, Ledger, described
 from pipelines.partitions import CAMPAIGN, DAY, RULES, campaigns_by_rules
 
 # Written out: an inferred mapping takes a campaign for a day. A campaign is made of every day under its rule set.
@@ -55,6 +55,7 @@ def campaigns(
     tables: dg.ResourceParam[TableStore],
     rule_sets: dg.ResourceParam[Mapping[str, RuleSet]],
     reports: dg.ResourceParam[Reports],
+    ledger: dg.ResourceParam[Ledger],
 ) -> Iterator[dg.Output[pl.DataFrame]]:
     """Compare the run's campaigns under its rule sets; one that is no longer registered leaves no rows."""
     wanted = defaultdict(list)
@@ -63,6 +64,7 @@ def campaigns(
             raise TypeError(f"{key!r} is no key of campaign and rule set")
         wanted[key.keys_by_dimension[RULES]].append(key.keys_by_dimension[CAMPAIGN])
     known = registrations(tables)
+    beside = {(key, rules): "" for rules, keys in wanted.items() for key in keys}
     made = []
     written = {}
     for rules in select(rule_sets, sorted(wanted)):
@@ -72,11 +74,13 @@ def campaigns(
             pair = paired(registration, rows, rules)
             compared = comparison(registration, pair, rules)
             failed = failed_predicates(registration, pair, rows)
+            beside[registration.campaign_key, rules.id] = reported(failed, pair.unregistered)
             text = report(compared, registration, failed, pair.unregistered, primary_unit(pair, rows))
             written[f"report/{rules.id}/{registration.campaign_key}"] = reports.write(
                 registration.campaign_key, rules.id, text
             )
             made.append(compared)
+    ledger.campaigns(COMPARED, beside)
     for contract, frames in zip(COMPARED, zip(*made, strict=True) if made else [()] * len(COMPARED), strict=True):
         yield dg.Output(
             pl.concat([empty(contract), *frames]),

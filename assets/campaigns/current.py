@@ -17,6 +17,7 @@ from assets.campaigns.contract import CampaignComparisons, CampaignRegistrations
 from assets.campaigns.pairs import SIDES, Paired, pairs
 from assets.campaigns.registration import Registration, newest
 from assets.contract import Contract
+from assets.fingerprint import fingerprint
 from assets.landing.land import TableStore
 from assets.rewards.contract import Rewards
 from assets.rulesets.loader import RuleSet
@@ -105,6 +106,11 @@ def failed_predicates(registration: Registration, made: Paired, rows: Current) -
     )
 
 
+def reported(failed: pl.DataFrame, unregistered: pl.DataFrame) -> str:
+    """A fingerprint of what a report tells that is not in the pairs."""
+    return fingerprint([failed.rows(), unregistered.rows()])
+
+
 def primary_unit(made: Paired, rows: Current) -> str | None:
     """The unit of the primary values of the pairs, where it is one."""
     ids = pl.concat([made.pairs[f"{side}_attempt_id"] for side in SIDES]).drop_nulls()
@@ -122,8 +128,8 @@ def stale(tables: TableStore, rule_sets: Iterable[RuleSet]) -> Iterator[Stale]:
     """
     known = registrations(tables)
     ids = [registration.campaign_id for registration in known.values()]
-    digests = ("registration_digest", "rules_digest", "input_digest", "unregistered")
-    stored: Mapping[tuple[str, str], tuple[str | int, ...]] = {
+    digests = ("registration_digest", "rules_digest", "input_digest")
+    stored: Mapping[tuple[str, str], tuple[str, ...]] = {
         (row[0], row[1]): row[2:]
         for row in tables.scan(CampaignComparisons).select("campaign_key", "rules", *digests).collect().iter_rows()
     }
@@ -135,8 +141,10 @@ def stale(tables: TableStore, rule_sets: Iterable[RuleSet]) -> Iterator[Stale]:
         rows = current(tables, ids, rules)
         for key, registration in known.items():
             made = paired(registration, rows, rules)
-            digest, beside = input_digest(made.pairs), made.unregistered.height
-            now = (registration.registration_digest, rules.digest, digest, beside)
+            digest = input_digest(made.pairs)
+            beside = reported(failed_predicates(registration, made, rows), made.unregistered)
+            now = (registration.registration_digest, rules.digest, digest)
             held = noted.get((key, rules.id))
-            if stored.get((key, rules.id)) != now or held is None or held.code_version != CODE_VERSION:
+            same = held is not None and (held.code_version, held.inputs) == (CODE_VERSION, beside)
+            if stored.get((key, rules.id)) != now or not same:
                 yield Stale(key, rules.id, f"{digest}|{registration.registration_digest}|{beside}")

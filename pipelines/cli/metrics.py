@@ -4,7 +4,6 @@ Here: where the text goes. Not here: the figures (`pipelines.metrics`).
 """
 
 import datetime as dt
-import uuid
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,7 @@ from pipelines.build import table_store
 from pipelines.cli.options import verb
 from pipelines.cli.output import UsageError
 from pipelines.settings import load
+from pipelines.storage import whole_files
 
 app = verb()
 
@@ -30,10 +30,7 @@ def metrics(
     if output is None:
         typer.echo(text, nl=False)
         return
-    beside = output.with_name(f".{output.name}.{uuid.uuid4().hex}")  # its name ends in no way that a collector reads
     try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(output)
+        whole_files.replace(output, text.encode())
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise UsageError(f"{output}: cannot be written: {error.strerror}") from error

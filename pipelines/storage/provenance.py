@@ -4,12 +4,11 @@ Here: one note per partition, and folding the notes of a table's commits into th
 writing commits (`tables`), and deciding by them what has to be computed again (`ledger`, `pipelines.staleness`).
 """
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-FINGERPRINT_DIGITS = 16
+from assets.fingerprint import fingerprint
 
 PARTITION_KEYS = "partition_keys"
 INPUT_FINGERPRINT = "input_fingerprint"  # a JSON list, one per key
@@ -40,12 +39,6 @@ class Provenance(NamedTuple):
 
 
 UNKNOWN = Provenance("", "", "")
-
-
-def fingerprint(parts: Iterable[object]) -> str:
-    """A short digest of the parts in their order."""
-    content = json.dumps(list(parts), ensure_ascii=False, default=str, separators=(",", ":"))
-    return hashlib.sha256(content.encode()).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def of_inputs(given: Mapping[str, Provenance | None]) -> str:

@@ -6,6 +6,7 @@ Here: where they are and how they are written. Not here: what stands in them (`a
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.storage import whole_files
 from pipelines.storage.errors import StoreUnavailableError
 from pipelines.storage.failures import explaining
 from pipelines.storage.options import StoreOptions, scheme
@@ -39,9 +40,7 @@ class Reports:
             else:
                 path = _path(uri)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                beside = path.with_suffix(".writing")
-                beside.write_text(text, encoding="utf-8")
-                beside.replace(path)
+                whole_files.replace(path, text.encode())
         return uri
 
     def read(self, campaign_key: str, rules: str) -> str:

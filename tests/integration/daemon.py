@@ -13,7 +13,7 @@ from pipelines.build import build_definitions, intake
 from pipelines.instance import instance_in
 from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import day_and_rules
-from pipelines.requests import PARTITION
+from pipelines.requests import PARTITION, STATE
 from pipelines.settings import Settings
 
 
@@ -37,12 +37,15 @@ class Daemon:
     def tick(self, name: str) -> Any:
         """The sensor's answer; its cursor is kept, as the daemon keeps that of a tick that did not fail."""
         repository = self.definitions.get_repository_def()
-        with dg.build_sensor_context(
-            instance_ref=self.instance.get_ref(),
-            cursor=self.cursors.get(name),
-            repository_def=repository,
-            resources=self.definitions.resources,
-        ) as context:
+        with (
+            dg.partition_loading_context(dynamic_partitions_store=self.instance),
+            dg.build_sensor_context(
+                instance_ref=self.instance.get_ref(),
+                cursor=self.cursors.get(name),
+                repository_def=repository,
+                resources=self.definitions.resources,
+            ) as context,
+        ):
             told = repository.get_sensor_def(name).evaluate_tick(context)
         self.cursors[name] = told.cursor
         for change in told.dynamic_partitions_requests or ():
@@ -100,7 +103,7 @@ class Daemon:
     def ended(self, job: str, told: Any, status: dg.DagsterRunStatus = dg.DagsterRunStatus.FAILURE) -> None:
         """Note a run of each request."""
         for one in told.run_requests:
-            tags = {**one.tags, PARTITION: str(one.partition_key)}
+            tags = {STATE: one.tags[STATE], PARTITION: str(one.partition_key)}
             self.instance.add_run(dg.DagsterRun(job_name=job, tags=tags, status=status))
 
 

@@ -23,6 +23,8 @@ from pipelines.jobs import day_range, day_range_of_rules
 from pipelines.run import UnknownCampaignError, compare, registered
 from pipelines.sensors import campaigns_touched
 from pipelines.settings import Settings
+from tests.integration import campaign_store
+from tests.integration.hostile import text
 from tests.integration.warehouses import ran, rows, settings, write
 
 V1 = [load_all()["v1"]]
@@ -177,3 +179,35 @@ def test_the_sensor_asks_for_what_is_stale_and_registers_its_partitions(tmp_path
         assert keys == sorted(f"{key}|v1" for key in registered(tables))
         (added,) = asked.dynamic_partitions_requests or ()
         assert sorted(added.partition_keys) == sorted(registered(tables))
+
+
+def test_a_report_is_made_again_where_only_what_it_tells_beside_the_pairs_changed(tmp_path: Path) -> None:
+    where, tables = settings(tmp_path), table_store(settings(tmp_path))
+    id_, day = "cmp-early", campaign_store.EARLY
+
+    def put(arm: str, **last_day: int) -> None:
+        made = campaign_store.attempt(id_, arm, "c1")
+        made["trajectory"][-1] |= last_day
+        write(tmp_path, {campaign_store.path(id_, arm, "c1"): text(made)})
+
+    def report() -> str:
+        (key,) = registered(tables, [id_])
+        return Path(report_store(where).uri(key, "v1")).read_text(encoding="utf-8")
+
+    write(tmp_path, {f"campaigns/{id_}.json": campaign_store.registration(id_)})
+    put("control", minCashCents=-1)
+    put("treatment")
+    ran(where)
+    pairs, before = rows(where, "campaign_pairs"), report()
+    assert ("floor" in before, "keep" in before) == (True, False)
+    put("control", minCashCents=-1, activePayingAccounts=1)
+    assert [key for key, _ in ran(where).compared] == [*registered(tables, [id_])]
+    assert rows(where, "campaign_pairs").equals(pairs)
+    assert ("floor" in report(), "keep" in report()) == (True, True)
+    assert ran(where).compared == []
+    # One attempt outside of the registration in place of another: their number stays.
+    for arm in ("spare", "other"):
+        made = text(campaign_store.attempt(id_, arm, "c1"))
+        write(tmp_path, {f"worldseq/{day}/beside.json": made})
+        assert len(ran(where).compared) == 1
+        assert f"{id_}-{arm}-c1" in report()

@@ -16,9 +16,10 @@ from pipelines.sensors import offered
 from pipelines.settings import Settings
 from pipelines.staleness import Plan, Stale
 from pipelines.storage.errors import StoreError
+from tests.integration.backfills import bump
 from tests.integration.daemon import Daemon, asked
 from tests.integration.hostile import full, text
-from tests.integration.warehouses import rows, settings, write
+from tests.integration.warehouses import ran, rows, settings, write
 from tests.s3 import S3Server
 
 YESTERDAY, TODAY = "2026-11-20", "2026-11-21"
@@ -149,6 +150,31 @@ def test_rules_bumped_takes_back_what_ended(where: Settings, tmp_path: Path) -> 
     )
 
 
+@pytest.mark.filterwarnings("ignore:Non-compliant tag keys")  # Dagster's own, of partitions of two dimensions
+def test_results_of_a_run_that_came_before_its_predecessors_are_scored_again(tmp_path: Path) -> None:
+    where = settings(tmp_path, rulesets=tmp_path / "own")
+    bump(where, "v2", "v1", ("player_calls = 1024", "player_calls = 5"), status="active")
+    put(where, f"worldseq/{YESTERDAY}/a.json", text(full("a")))
+    ran(where)
+    with Daemon(where, NOON, tmp_path) as daemon:
+        daemon.instance.add_dynamic_partitions("rules", ["v1", "v2"])
+        for _ in range(2):
+            assert asked(daemon.tick("results_behind")) == []
+        put(where, f"worldseq/{YESTERDAY}/b.json", text(full("b")))
+        daemon.execute("landing", YESTERDAY)
+        # Of more days than rule sets, Dagster makes a run per rule set, in whatever order.
+        for rules in ("v2", "v1"):
+            daemon.execute("results", day_and_rules(YESTERDAY, rules))
+        assert rows(where, "rule_changes").height == 1  # the attempt that v1 had not scored yet
+        assert asked(daemon.tick("results_behind")) == []
+        told = daemon.tick("results_behind")
+        assert asked(told) == [f"{YESTERDAY}|v2"]
+        daemon.ended("results", told, dg.DagsterRunStatus.STARTED)
+        assert daemon.tick("results_behind").skip_message == "runs are under way"
+        daemon.execute("results", day_and_rules(YESTERDAY, "v2"))
+        assert rows(where, "rule_changes").height == 0
+
+
 def test_what_is_due_is_told_by_reason() -> None:
     days = [dt.date(2026, 11, day) for day in (1, 2, 3)]
     plan = Plan([Stale(day, "v2", ("verifications",), f"r{day.day > 1}") for day in days], 0, 0)
@@ -160,7 +186,7 @@ def test_what_is_due_is_told_by_reason() -> None:
 def test_before_anything_is_stored_every_sensor_skips(tmp_path: Path) -> None:
     (tmp_path / "artifacts").mkdir()
     with Daemon(settings(tmp_path), NOON, tmp_path) as daemon:
-        for name in ("late_artifacts", "campaigns_touched", "rules_bumped"):
+        for name in ("late_artifacts", "campaigns_touched", "results_behind", "rules_bumped"):
             assert asked(daemon.tick(name)) == []
 
 

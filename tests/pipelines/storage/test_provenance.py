@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.storage.provenance import Provenance, Values, consolidated, fingerprint, fold, of_inputs
+from pipelines.storage.provenance import Provenance, Values, consolidated, fold, of_inputs
 
 BY_DAY = ("landed_on",)
 BY_RULES = ("landed_on", "rules")
@@ -94,26 +94,6 @@ def test_a_consolidating_commit_may_write_too() -> None:
 def test_the_origin_leaves_out_who_and_under_which_status() -> None:
     noted = Provenance("1", "d", "x", "candidate", "r1")
     assert noted.origin == noted._replace(status="active", run_id="r2").origin == ("1", "d", "x")
-
-
-def test_a_fingerprint_tells_parts_apart() -> None:
-    told = [
-        [],
-        ["a"],
-        ["b"],
-        ["a", "b"],
-        ["b", "a"],
-        ["ab"],
-        ["a,b"],
-        [["a", "b"]],
-        [None],
-        ["None"],
-        ["ä"],
-        [1],
-        ["1"],
-    ]
-    assert len({fingerprint(parts) for parts in told}) == len(told)
-    assert fingerprint(["a", None]) == fingerprint(iter(["a", None]))
 
 
 def test_the_inputs_of_a_partition() -> None:

@@ -133,7 +133,7 @@ def build_definitions(settings: Settings, **overrides: Any) -> dg.Definitions:
             late_artifacts(settings.look_back_days, specs),
             results_behind(rule_sets, specs, settings.look_back_days),
             campaigns_touched(rule_sets),
-            *([failures_told(settings.webhook)] if settings.webhook else []),
+            *([failures_told(settings.webhook, settings)] if settings.webhook else []),
         ],
         resources={**resources(settings, rule_sets), **overrides},
         # A step computes on every core by itself; a process for each of them only costs its start and its imports.

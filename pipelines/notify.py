@@ -15,6 +15,7 @@ import aiohttp
 import dagster as dg
 
 from pipelines.jobs import partitions_of
+from pipelines.settings import Settings, redacted
 
 TIMEOUT_SECONDS = 5.0
 """For each attempt, whatever it waits for."""
@@ -89,7 +90,7 @@ async def _post(webhook: str, told: Mapping[str, str | None]) -> tuple[str | Non
     return f"it answered {status}", status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in TRY_AGAIN
 
 
-def failures_told(webhook: str) -> dg.SensorDefinition:
+def failures_told(webhook: str, settings: Settings) -> dg.SensorDefinition:
     """A sensor that tells of every run of Dagster's that failed; those of the command line tell themselves."""
 
     @dg.run_failure_sensor(
@@ -99,7 +100,8 @@ def failures_told(webhook: str) -> dg.SensorDefinition:
     )
     def sensor(context: dg.RunFailureSensorContext) -> dg.SkipReason | None:
         run, events = context.dagster_run, [*context.get_step_failure_events(), context.failure_event]
-        failure = Failure("job", run.job_name, run.run_id, partitions_of(run.tags), clear_line(events))
+        line = redacted(clear_line(events), settings)
+        failure = Failure("job", run.job_name, run.run_id, partitions_of(run.tags), line)
         why = tell(webhook, failure)
         return dg.SkipReason(f"the webhook could not be told of {run.run_id}: {why}") if why else None
 

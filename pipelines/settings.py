@@ -235,6 +235,13 @@ def secrets(environ: Mapping[str, str] | None = None, settings: Settings | None 
     return tuple(sorted(found, key=len, reverse=True))
 
 
+def redacted(text: str, settings: Settings | None = None) -> str:
+    """The text without the credentials of the environment and the settings."""
+    for secret in secrets(settings=settings):
+        text = text.replace(secret, "***")
+    return text
+
+
 def child_environment(settings: Settings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment for a process that must come to the same settings, Dagster included."""
     return {**(os.environ if environ is None else environ), "DAGSTER_HOME": str(settings.dagster_home)}

@@ -9,7 +9,7 @@ from typer.exceptions import TyperException
 
 from assets.rulesets.loader import RuleSetError
 from pipelines.cli.output import CommandError, inert
-from pipelines.settings import SettingsError, secrets
+from pipelines.settings import SettingsError, redacted
 from pipelines.storage.errors import StoreConfigurationError, StoreError
 from pipelines.storage.failures import explained
 from pipelines.storage.options import StoreOptions
@@ -51,10 +51,3 @@ def clear_line(error: BaseException) -> tuple[str, int]:
     """The line, free of credentials and of what could act on a terminal, and the exit status."""
     message, status = explain(error)
     return redacted(inert(" ".join(message.split()))), status
-
-
-def redacted(text: str) -> str:
-    """The text without the credentials of the environment."""
-    for secret in secrets():
-        text = text.replace(secret, "***")
-    return text

@@ -18,8 +18,9 @@ import typer
 from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
-from pipelines.cli.errors import DEBUG, FAILED, INTERRUPTED, MISUSED, LoggedError, clear_line, redacted
+from pipelines.cli.errors import DEBUG, FAILED, INTERRUPTED, MISUSED, LoggedError, clear_line
 from pipelines.cli.output import UsageError, inert
+from pipelines.settings import redacted
 
 VERBS = {
     "demo": "Make a seeded example store, run everything on it, and say what came out.",

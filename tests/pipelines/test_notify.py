@@ -90,7 +90,7 @@ def test_an_address_that_cannot_be_is_no_exception(url: str) -> None:
     assert TOKEN not in why
 
 
-def test_a_failed_run_of_dagster_is_told(tmp_path: Path) -> None:
+def test_a_failed_run_of_dagster_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent = tmp_path / "artifacts"
     with hook([500]) as listening:
         settings = Settings(str(absent), str(tmp_path / "tables"), tmp_path / "dagster", webhook=listening.url)
@@ -107,8 +107,11 @@ def test_a_failed_run_of_dagster_is_told(tmp_path: Path) -> None:
                 dagster_instance=instance,
                 dagster_run=result.dagster_run,
             )
-            assert failures_told(listening.url)(context.for_run_failure()) is None
-    told = listening.bodies[-1]
+            assert failures_told(listening.url, settings)(context.for_run_failure()) is None
+            monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", str(absent))  # as if what failed had told it
+            assert failures_told(listening.url, settings)(context.for_run_failure()) is None
+    told, struck_out = listening.bodies[-2:]
+    assert struck_out["error"].startswith("***: ")
     assert (told["job"], told["run_id"], told["partitions"]) == ("landing", result.run_id, "2026-11-29")
     assert told["error"].startswith(f"{absent}: ")
     assert "Traceback" not in told["error"]

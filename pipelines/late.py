@@ -12,7 +12,7 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.assets import LAYER
-from assets.attempts.decoding import fingerprints
+from assets.attempts.inputs import fingerprints
 from assets.contract import empty, table_name
 from assets.fingerprint import fingerprint
 from assets.landing.contract import RawArtifacts

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import dagster as dg
 
+from pipelines.jobs import PARTITION
+
 STATE = "scorehouse/state"
 """Run tag: the state that a run was asked for."""
-PARTITION = "dagster/partition"
 MOST_RUNS = 3
 """So often one state is asked for; whoever mends what made the runs fail starts the next one."""
 

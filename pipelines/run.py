@@ -16,7 +16,7 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.assets import LAYER
-from assets.attempts.decoding import fingerprints
+from assets.attempts.inputs import fingerprints
 from assets.campaigns.contract import CampaignRegistrations
 from assets.campaigns.current import registrations, stale
 from assets.campaigns.registration import Registration

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from assets.attempts.contract import PARTS, Attempts
-from assets.attempts.decoding import NOTHING
+from assets.attempts.inputs import NOTHING
 from assets.contract import Contract, table_name
 from assets.fingerprint import fingerprint
 from assets.rulesets.loader import RuleSet, after_predecessors

@@ -6,7 +6,8 @@ import dagster as dg
 import polars as pl
 
 from assets.attempts.contract import PARTS
-from assets.attempts.decoding import Spool, decode, fingerprints
+from assets.attempts.decoding import Spool, decode
+from assets.attempts.inputs import fingerprints
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, table_name
 from assets.landing.contract import Quarantine

@@ -1,12 +1,12 @@
 """From the stored bytes of some days to the tables of the attempts layer and the quarantine.
 
-Here: which stored bytes are current, decoding them batch by batch, and one winner per attempt and day. Not here: what
+Here: decoding them batch by batch, and one winner per attempt and day. Not here: which bytes those are (`inputs`), what
 a document says (the sources), which of two documents wins (`precedence`), and where frames wait in between (a spool).
 No object storage is read: a day is decoded again from `raw_artifacts` alone.
 """
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -14,25 +14,17 @@ import polars as pl
 
 from assets.ahead import ahead
 from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observations, RecordedValues
+from assets.attempts.inputs import DOCUMENT, companions_of, current
 from assets.attempts.precedence import Resolution, enclosed, resolve
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, empty, schema, table_name, to_contract
-from assets.fingerprint import fingerprint
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import Progress, TableStore
-from assets.landing.layout import NO_PARTITION
-from assets.landing.manifest import MANIFEST_COLUMNS, latest
 from assets.sources.documents import CANDIDATES, SIDE_FILES, Document, Limits
 from assets.sources.documents import Decoded as Read
 from assets.sources.registry import SOURCES, Source
 
-FETCH_DETAIL = ("fetch_detail", "sha256")
-
-DOCUMENT = (pl.col("uri"), pl.col("path").fill_null(pl.col("uri")), *Document._fields[2:])
-OBJECT = (pl.col("uri"), pl.col("last_modified").dt.epoch("us"), pl.col("sha256"))
 RUN = ["source", "landed_on", "run_id"]
-
-NOTHING = "nothing"
 
 NUMBERS_PER_BATCH = 2**32
 """Documents are numbered across a run without a batch knowing of the others."""
@@ -68,39 +60,6 @@ class Decoded(NamedTuple):
                 "quarantined": sum(self.quarantined.values()),
             }
         return told
-
-
-def current(tables: TableStore, days: Sequence[dt.date], version: int | None = None) -> pl.DataFrame:
-    """The current rows of `raw_artifacts` of these days, without content; what vanished stays as it last was.
-
-    But for an object without a day of its own: when it is touched, it vanishes from one day and stands in another.
-    """
-    held = tables.scan(RawArtifacts, version=version).filter(pl.col("landed_on").is_in(list(days)))
-    rows = held.select(*MANIFEST_COLUMNS, *FETCH_DETAIL)
-    vanished = latest(rows).filter("vanished").select("uri", "landed_on", fetch_reason=pl.lit(NO_PARTITION))
-    found = latest(rows.filter(~pl.col("vanished"))).join(vanished, on=vanished.collect_schema().names(), how="anti")
-    return found.collect(engine="streaming")
-
-
-def fingerprints(tables: TableStore, days: Sequence[dt.date], limits: Limits) -> dict[dt.date, str]:
-    """What each of these days would be decoded from: a digest of uri, age and content of every current object.
-
-    Age, since of two documents the younger may win. The companions of its sources and the limits belong to it; no
-    content is read. Of a day without objects it is `NOTHING`.
-    """
-    rows = current(tables, days)
-    companions = companions_of(tables, rows["source"].unique()).select("source", *OBJECT).collect(engine="streaming")
-    found = {}
-    for day in days:
-        objects = rows.filter(pl.col("landed_on") == day)
-        if objects.is_empty():
-            found[day] = NOTHING
-            continue
-        accompanied = {SOURCES[source].companion for source in objects["source"].unique()}
-        beside = companions.filter(pl.col("source").is_in(accompanied)).select("uri", "last_modified", "sha256")
-        held = objects.sort("uri").select(*OBJECT, "fetch_reason").rows()
-        found[day] = fingerprint([beside.sort(pl.all()).rows(), held, list(limits)])
-    return found
 
 
 def unfetched(rows: pl.DataFrame) -> pl.DataFrame:
@@ -142,29 +101,6 @@ def read_batch(tables: TableStore, version: int, rows: pl.DataFrame) -> list[Doc
     stored = tables.scan(RawArtifacts, [key], version).select(DOCUMENT).collect(engine="streaming")
     wanted = set(rows["uri"])
     return sorted((Document(*row) for row in stored.iter_rows() if row[0] in wanted), key=lambda one: one.uri)
-
-
-def companions_of(tables: TableStore, sources: Iterable[str]) -> pl.LazyFrame:
-    """The companions of these sources, of whatever day: columns of a document.
-
-    Every version of those of another source; of those of its own the current ones.
-    """
-    pairs = [(source, companion) for source in sources if (companion := SOURCES[source].companion)]
-    others = sorted({companion for source, companion in pairs if companion != source})
-    own = sorted({companion for source, companion in pairs if companion == source})
-    of = pl.col("source")
-    held = tables.scan(RawArtifacts).filter(of.is_in([*others, *own]))
-    newest = latest(held.filter(of.is_in(own)).select(*MANIFEST_COLUMNS)).filter(~pl.col("vanished"))
-    arrival = ["uri", "landed_on", "batch"]
-    current_own = held.filter(of.is_in(own)).join(newest.select(arrival), on=arrival, how="semi")
-    versions = (
-        pl.concat([held.filter(of.is_in(others)), current_own])
-        .filter(pl.col("content").is_not_null())
-        .select(DOCUMENT)
-        .unique(["uri", "sha256", "last_modified"])
-        .sort("uri", "last_modified", "sha256")
-    )
-    return versions if pairs else pl.LazyFrame(schema=versions.collect_schema())
 
 
 def decode_batch(documents: Sequence[Document], number: int, limits: Limits, spool: Spool) -> Part:
@@ -218,7 +154,7 @@ def decode(
     about one attempt on one day the winner is kept; see `precedence`.
     """
     version = tables.version(RawArtifacts)  # upkeep may merge batches meanwhile
-    rows = current(tables, days, version)
+    rows = current(tables, days, version).collect(engine="streaming")
     companions = companions_of(tables, rows["source"].unique()).collect(engine="streaming")
     refused = unfetched(rows)
     readable = rows.filter(pl.col("fetch_reason").is_null()).sort("landed_on", "batch", "uri")

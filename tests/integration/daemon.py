@@ -11,9 +11,10 @@ import dagster as dg
 from assets.tables import TABLES, layer
 from pipelines.build import build_definitions, intake
 from pipelines.instance import instance_in
+from pipelines.jobs import PARTITION
 from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import day_and_rules
-from pipelines.requests import PARTITION, STATE
+from pipelines.requests import STATE
 from pipelines.settings import Settings
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.requests import MOST_RUNS, PARTITION, STATE, Asked, Decision, decide, runs_before, told
+from pipelines.jobs import PARTITION
+from pipelines.requests import MOST_RUNS, STATE, Asked, Decision, decide, runs_before, told
 
 
 def ended(*states: str) -> list[Asked]:

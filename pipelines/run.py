@@ -35,7 +35,7 @@ from pipelines.ledger import FORCE
 from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
-from pipelines.released import refuse_changed
+from pipelines.released import refuse_changed, release
 from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
 from pipelines.summary import RunSummary
@@ -153,6 +153,7 @@ def session(
     given = overrides.get("tables")
     tables = given if isinstance(given, Tables) else table_store(settings)
     refuse_changed(rule_sets, tables.notes(Verifications))
+    release(tables, rule_sets)
     definitions = build_definitions(settings, **overrides)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])

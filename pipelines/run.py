@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import dagster as dg
 import polars as pl
@@ -107,10 +108,14 @@ class Session:
                 for first, last in reversed(jobs.spans(together, self.bridge)):
                     self.materialize("results", jobs.day_range_of_rules(first, last, rules.id))
 
+    @cached_property
+    def recipes(self) -> list[staleness.Recipe]:
+        """How the tables of the results layer come about."""
+        return staleness.recipes(self.definitions.resolve_all_asset_specs())
+
     def plan(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> staleness.Plan:
         """What `score` would compute."""
-        recipes = staleness.recipes(self.definitions.resolve_all_asset_specs())
-        return staleness.stale(self.tables, recipes, rule_sets, days, every=self.force)
+        return staleness.stale(self.tables, self.recipes, rule_sets, days, every=self.force)
 
     def compare(self, campaigns: Mapping[str, Sequence[str]]) -> None:
         """Compare campaigns, given by key for each rule set."""
@@ -242,6 +247,9 @@ def backfill(
             begun.score(begun.summary.days, wanted)
             begun.compare_stale(wanted)
             begun.summary.describe(begun.tables)
+            for before in select(load_all(settings.rulesets), sorted({one.predecessor or one.id for one in wanted})):
+                days = staleness.outdated(begun.tables, begun.recipes, before, begun.summary.days)
+                begun.summary.outdated |= {before.id: len(days)} if days else {}
     return begun.summary
 
 

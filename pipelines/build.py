@@ -27,7 +27,7 @@ from pipelines.ledger import Ledger
 from pipelines.logs import LOGGERS
 from pipelines.notify import failures_told
 from pipelines.partitions import FIRST_DAY
-from pipelines.released import refuse_changed
+from pipelines.released import refuse_changed, release
 from pipelines.schedules import nightly
 from pipelines.sensors import campaigns_touched, late_artifacts, results_behind, rules_bumped
 from pipelines.settings import Settings
@@ -77,6 +77,7 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
         store = table_store(settings)
         refuse_changed(rule_sets, store.notes(Verifications))
         store.ensure(TABLES.values())
+        release(store, rule_sets)
         return store
 
     @dg.resource(description="Temporary files of one run.")

@@ -48,6 +48,7 @@ class RulePlan:
     attempts: int = 0  # attempts of those days
     fresh: int = 0  # days that are complete already
     not_compared: list[dt.date] = field(default_factory=list)  # days without results under the predecessor
+    outdated: list[dt.date] = field(default_factory=list)  # days whose results under the predecessor are stale
     changes: Summary = field(default_factory=lambda: Summary(Counts(), {}))
     campaigns: int = 0
     flips: list[Flip] = field(default_factory=list)
@@ -78,6 +79,7 @@ def plan(
         found = RulePlan(rules, wanted.predecessor, within(staleness.decoded_days(tables)))
         both = [wanted.predecessor, wanted.id]
         with session(settings, both, progress, instance, tables=tables, reports=NoReports()) as (begun, _):
+            found.outdated = staleness.outdated(tables, begun.recipes, rule_sets[wanted.predecessor], found.days)
             _score(begun, wanted, found)
             _compare(begun, wanted, rule_sets[wanted.predecessor], found)
     return found

@@ -1,15 +1,17 @@
 """Released rule sets: what results were published under never changes.
 
-Here: what a commit notes of a rule set, and refusing one whose file is no longer what a commit noted. Not here: rule
-sets themselves (`assets.rulesets`).
+Here: what a commit notes of a rule set, noting the release of one, and refusing one whose file is no longer what a
+commit noted. Not here: rule sets themselves (`assets.rulesets`).
 """
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from assets.rulesets.loader import RuleSet, RuleSetError
+from assets.verification.contract import Verifications
 from pipelines.storage.provenance import RULE_SET_DIGEST as DIGEST
 from pipelines.storage.provenance import RULE_SET_STATUS as STATUS
+from pipelines.storage.tables import Tables
 
 CANDIDATE = "candidate"
 
@@ -21,6 +23,23 @@ def notes(rule_sets: Iterable[RuleSet]) -> dict[str, str]:
         for rules in rule_sets
         for name, value in ((f"{DIGEST}{rules.id}", rules.digest), (f"{STATUS}{rules.id}", rules.status))
     }
+
+
+def release(tables: Tables, rule_sets: Mapping[str, RuleSet]) -> None:
+    """Note of each rule set that it is released, where its results were published while it still was a candidate.
+
+    They stay as they are when it is activated: nothing else would write down that it may not change any more.
+    """
+    stored = tables.provenance(Verifications)
+    of_candidates = {(values[-1], noted.rule_set) for values, noted in stored.items() if noted.status == CANDIDATE}
+    taken_over = [
+        rules for rules in rule_sets.values() if rules.status != CANDIDATE and (rules.id, rules.digest) in of_candidates
+    ]
+    if not taken_over:
+        return
+    known = carried(tables.notes(Verifications))
+    if unsaid := notes(rules for rules in taken_over if f"{STATUS}{rules.id}" not in known):
+        tables.note(Verifications, unsaid)
 
 
 def refuse_changed(rule_sets: Mapping[str, RuleSet], commits: Iterable[Mapping[str, Any]]) -> None:

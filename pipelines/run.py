@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import dagster as dg
 import polars as pl
@@ -34,7 +35,7 @@ from pipelines.ledger import FORCE
 from pipelines.logs import RUN_CONFIG
 from pipelines.partitions import campaigns as campaign_partitions
 from pipelines.partitions import rule_sets as rule_set_partitions
-from pipelines.released import refuse_changed
+from pipelines.released import refuse_changed, release
 from pipelines.settings import Settings
 from pipelines.storage.tables import Tables
 from pipelines.summary import RunSummary
@@ -106,10 +107,14 @@ class Session:
                 for first, last in reversed(jobs.spans(together, self.bridge)):
                     self.materialize("results", jobs.day_range_of_rules(first, last, rules.id))
 
+    @cached_property
+    def recipes(self) -> list[staleness.Recipe]:
+        """How the tables of the results layer come about."""
+        return staleness.recipes(self.definitions.resolve_all_asset_specs())
+
     def plan(self, days: Iterable[dt.date], rule_sets: Sequence[RuleSet]) -> staleness.Plan:
         """What `score` would compute."""
-        recipes = staleness.recipes(self.definitions.resolve_all_asset_specs())
-        return staleness.stale(self.tables, recipes, rule_sets, days, every=self.force)
+        return staleness.stale(self.tables, self.recipes, rule_sets, days, every=self.force)
 
     def compare(self, campaigns: Mapping[str, Sequence[str]]) -> None:
         """Compare campaigns, given by key for each rule set."""
@@ -152,6 +157,7 @@ def session(
     given = overrides.get("tables")
     tables = given if isinstance(given, Tables) else table_store(settings)
     refuse_changed(rule_sets, tables.notes(Verifications))
+    release(tables, rule_sets)
     definitions = build_definitions(settings, **overrides)
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
@@ -240,6 +246,9 @@ def backfill(
             begun.score(begun.summary.days, wanted)
             begun.compare_stale(wanted)
             begun.summary.describe(begun.tables)
+            for before in select(load_all(settings.rulesets), sorted({one.predecessor or one.id for one in wanted})):
+                days = staleness.outdated(begun.tables, begun.recipes, before, begun.summary.days)
+                begun.summary.outdated |= {before.id: len(days)} if days else {}
     return begun.summary
 
 

@@ -18,6 +18,7 @@ from assets.fingerprint import fingerprint
 from assets.rulesets.loader import RuleSet, after_predecessors
 from assets.table_asset import BY_PREDECESSOR
 from assets.tables import LAYERS, TABLES, layer
+from assets.verification.contract import Verifications
 from pipelines.storage.provenance import Provenance, Values, of_inputs
 from pipelines.storage.tables import Tables
 
@@ -162,6 +163,13 @@ def stale(
                 continue
             without += 1
     return Plan(sorted(found, key=lambda one: (-one.day.toordinal(), one.rules)), fresh, without)
+
+
+def outdated(tables: Tables, ordered: Sequence[Recipe], rules: RuleSet, days: Iterable[dt.date]) -> list[dt.date]:
+    """Those of the days that have results under this rule set, of which some are stale."""
+    there = tables.provenance(Verifications)
+    found = stale(tables, ordered, [rules], days, every=False).stale
+    return sorted(one.day for one in found if (one.day.isoformat(), rules.id) in there)
 
 
 def decoded_days(tables: Tables) -> set[dt.date]:

@@ -43,6 +43,7 @@ class RunSummary:
     scored: dict[str, Counter[str]] = field(default_factory=dict)  # rule set -> why -> days scored
     fresh: int = 0  # days under a rule set that were left alone: stored already, from the same code, rules and inputs
     without_attempts: int = 0  # days under a rule set that have nothing to score
+    outdated: dict[str, int] = field(default_factory=dict)  # predecessor -> days whose results under it are stale
     compared: list[tuple[str, str]] = field(default_factory=list)  # campaign key and rule set
     tables: Counter[str] = field(default_factory=Counter)  # table -> rows written
     seconds: float = 0.0

@@ -12,7 +12,7 @@ import pipelines.run
 from assets.rulesets.loader import load_all
 from pipelines import logs
 from pipelines.build import table_store
-from pipelines.cli.changes import print_changes
+from pipelines.cli.changes import print_changes, print_outdated
 from pipelines.cli.options import From, Json, Rules, To, day_range, known_rules, span, verb
 from pipelines.cli.output import print_json, say
 from pipelines.cli.summary import as_json, print_results
@@ -50,4 +50,5 @@ def backfill(
         if one.id in summary.rules and one.predecessor:
             say()
             say(f"Changed under {one.id} against {one.predecessor}", style="bold")
+            print_outdated(one.predecessor, summary.outdated.get(one.predecessor, 0))
             print_changes(changed(table_store(settings), one.id, summary.days))

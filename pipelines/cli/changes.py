@@ -28,6 +28,13 @@ def print_changes(summary: Summary) -> None:
     print_table(COLUMNS, [_row(name, counts) for name, counts in [*campaigns, ("all", summary.overall)]])
 
 
+def print_outdated(predecessor: str, days: int) -> None:
+    """That the comparison is with results which are stale themselves, and what to do; nothing where none is."""
+    if days:
+        told = counted(days, "day's results", "days' results")
+        say(f"  {told} under {predecessor} are stale: first scorehouse backfill --rules {predecessor}", style="yellow")
+
+
 def changes_json(summary: Summary) -> dict[str, Any]:
     """The summary with a list of campaigns: an object cannot have null for a name."""
     return {
@@ -65,6 +72,7 @@ def print_plan(plan: RulePlan) -> None:
         say(f"  {days} no results under {plan.predecessor}: not compared")
     say()
     say(f"Changed under {plan.rules} against {plan.predecessor}", style="bold")
+    print_outdated(plan.predecessor, len(plan.outdated))
     print_changes(plan.changes)
     say()
     say("Verdicts of campaigns", style="bold")

@@ -35,6 +35,7 @@ def as_json(summary: RunSummary) -> dict[str, Any]:
         "scored": {rules: dict(sorted(why.items())) for rules, why in summary.scored.items()},
         "fresh": summary.fresh,
         "without_attempts": summary.without_attempts,
+        "outdated": summary.outdated,
         "compared": [{"campaign_key": key, "rules": rules} for key, rules in summary.compared],
         "computed": dict(summary.computed),
         "warnings": [warning._asdict() for warning in summary.warnings],
@@ -94,7 +95,8 @@ def print_results(summary: RunSummary) -> None:
         print_table(["class", "attempts", "share"], [(c, n, f"{n / total:.0%}") for c, n in classes.most_common()])
     say()
     if summary.disagreements:
-        say(f"{summary.disagreements} figures that upstream recorded are not what the evidence gives (reconciliation)")
+        told = counted(summary.disagreements, "figure that upstream recorded is", "figures that upstream recorded are")
+        say(f"{told} not what the evidence gives (reconciliation)")
     print_warnings(summary.warnings)
 
 

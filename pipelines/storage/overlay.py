@@ -62,6 +62,9 @@ class Overlay(Tables):
         """Replace partitions of the scratch table."""
         return self.scratch.replace(contract, frame, keys, metadata)
 
+    def note(self, contract: type[Contract], metadata: Mapping[str, str]) -> None:
+        """Nothing is said of what is not published."""
+
     def rows(self, contract: type[Contract]) -> dict[Values, int]:
         """The number of rows of each partition."""
         written = self.scratch.provenance(contract)

@@ -240,6 +240,21 @@ class Tables:
             f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
         )
 
+    def note(self, contract: type[Contract], metadata: Mapping[str, str]) -> None:
+        """Commit nothing but what it says.
+
+        Raises:
+            StoreError: the store failed, or too many conflicting commits; nothing is committed.
+        """
+        for attempt in range(COMMIT_ATTEMPTS):
+            try:
+                return self.commit(self.opened(contract), contract, [], metadata)
+            except ConflictError:
+                back_off(attempt)
+        raise StoreUnavailableError(
+            f"{self.uri(contract)}: {COMMIT_ATTEMPTS} commits met conflicting ones; run it again"
+        )
+
     def commit(
         self,
         table: DeltaTable,

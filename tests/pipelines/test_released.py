@@ -11,7 +11,7 @@ from pipelines.storage.log_files import LogFiles
 from pipelines.storage.tables import Tables
 from pipelines.storage.upkeep import LONGEST_WRITE, maintain
 from tests.integration.hostile import DAY, full, text
-from tests.integration.warehouses import ran, rows, settings, write
+from tests.integration.warehouses import ran, rows, settings, versions, write
 from tests.pipelines.cli.processes import process
 from tests.pipelines.storage.storage_contracts import Scores, scored
 from tests.pipelines.storage.storage_contracts import rows as layer_rows
@@ -100,3 +100,29 @@ def test_a_run_under_a_changed_rule_set_changes_nothing(tmp_path: Path) -> None:
     assert told.returncode == 2
     assert "v2 was changed after results were published under it" in told.stderr
     assert rows(where, "verifications").equals(before)
+
+
+def test_results_of_a_candidate_are_released_by_its_activation(tmp_path: Path) -> None:
+    write(tmp_path, {f"worldseq/{DAY}/a.json": text(full("a"))})
+    team = tmp_path / "rulesets"
+    team.mkdir()
+    file = team / "v2.toml"
+    candidate = V1.replace('id = "v1"', 'id = "v2"\npredecessor = "v1"').replace('"active"', '"candidate"')
+    file.write_text(candidate, encoding="utf-8")
+    where = settings(tmp_path, rulesets=team)
+    ran(where, rules=["v2"])
+    before = versions(where)
+    for _ in range(2):
+        ran(where, rules=["v2"])
+        assert versions(where) == before
+
+    file.write_text(candidate.replace('"candidate"', '"active"'), encoding="utf-8")
+    for _ in range(2):
+        assert ran(where, rules=["v2"]).fresh == 1
+        assert versions(where) == before | {"verifications": before["verifications"] + 1}  # it says so, once
+
+    for status in ("active", "candidate", "retired"):
+        changed = candidate.replace('"candidate"', f'"{status}"').replace("player_calls = 1024", "player_calls = 1")
+        file.write_text(changed, encoding="utf-8")
+        with pytest.raises(RuleSetError, match="v2 was changed after results were published under it"):
+            ran(where, rules=["v2"])

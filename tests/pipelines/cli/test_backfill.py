@@ -46,6 +46,21 @@ def test_from_the_plan_to_the_backfill(scorehouse: Scorehouse) -> None:
     assert scorehouse("backfill", "--rules", "v2", "--to", "2026-09-01", "--force", "--json").exit_code == 0
 
 
+def test_a_predecessor_that_was_edited_since_its_backfill_is_told(scorehouse: Scorehouse, place: Path) -> None:
+    file = place / "rulesets" / "v2.toml"
+    scorehouse("backfill", "--rules", "v2")
+    assert scorehouse("rules", "new", "v3", "--from", "v2").exit_code == 0
+    assert "stale" not in scorehouse("rules", "plan", "v3").stdout
+    file.write_text(file.read_text(encoding="utf-8").replace("player_calls = 700", "player_calls = 600"))
+    told = "2 days' results under v2 are stale: first scorehouse backfill --rules v2"
+    for arguments in (["rules", "plan", "v3"], ["backfill", "--rules", "v3"]):
+        assert told in scorehouse(*arguments).stdout
+    scorehouse("backfill", "--rules", "v2", "--from", "2026-09-02")
+    assert "  1 day's results under v2 are stale" in scorehouse("rules", "plan", "v3").stdout
+    assert json.loads(scorehouse("backfill", "--rules", "v3", "--json").stdout)["outdated"] == {"v2": 1}
+    assert "stale" not in scorehouse("backfill", "--rules", "v2", "--rules", "v3").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "line"),
     [

@@ -14,7 +14,8 @@ import polars as pl
 from pandera.api.polars.types import PolarsData
 from pandera.errors import SchemaError, SchemaErrors
 
-SHOWN_FAILURES = 5
+SHOWN_FAILURES = 3
+SHOWN_CHARACTERS = 120  # of a failure: of a row, its first columns
 
 
 class ContractError(ValueError):
@@ -108,9 +109,14 @@ def _summary(failures: pl.DataFrame) -> str:
         pl.len().alias("rows"), pl.col("failure_case").cast(pl.String).head(SHOWN_FAILURES)
     )
     return "; ".join(
-        f"{column}: {check} ({rows} failures, for example {', '.join(map(str, cases))})"
+        f"{column}: {check} ({rows} failures, for example {', '.join(map(_short, cases))})"
         for column, check, rows, cases in grouped.iter_rows()
     )
+
+
+def _short(case: object) -> str:
+    text = str(case)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS]}…"
 
 
 def to_contract(frame: pl.LazyFrame, contract: type[Contract]) -> pl.LazyFrame:

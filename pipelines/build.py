@@ -35,6 +35,7 @@ from pipelines.storage.artifact_store import ArtifactStore
 from pipelines.storage.io_manager import DeltaTables
 from pipelines.storage.options import store_options
 from pipelines.storage.reports import Reports
+from pipelines.storage.scratch import scratch
 from pipelines.storage.spool import Spool
 from pipelines.storage.tables import Tables
 
@@ -82,8 +83,8 @@ def resources(settings: Settings, rule_sets: Mapping[str, RuleSet]) -> dict[str,
 
     @dg.resource(description="Temporary files of one run.")
     def spool(_context: dg.InitResourceContext) -> Iterator[Spool]:
-        with Spool() as opened:
-            yield opened
+        with scratch() as folder:
+            yield Spool(folder)
 
     @dg.resource(required_resource_keys={"tables"}, description="What a step has to compute, and what it leaves alone.")
     def ledger(context: dg.InitResourceContext) -> Ledger:

@@ -5,7 +5,6 @@ are those of the backfill. Here: that run and its figures. Not here: telling peo
 """
 
 import datetime as dt
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -24,6 +23,7 @@ from pipelines.build import table_store
 from pipelines.run import Session, session
 from pipelines.settings import Settings
 from pipelines.storage.overlay import NoReports, overlay
+from pipelines.storage.scratch import scratch
 from pipelines.storage.tables import Tables
 
 
@@ -72,8 +72,8 @@ def plan(
     (wanted,) = select(rule_sets, [rules])
     if wanted.predecessor is None:
         raise RuleSetError(f"rule set {rules} names no predecessor: there is nothing to compare it with")
-    with tempfile.TemporaryDirectory(prefix="scorehouse-plan-") as folder, dg.DagsterInstance.ephemeral() as instance:
-        tables = overlay(table_store(settings), folder)
+    with scratch() as folder, dg.DagsterInstance.ephemeral() as instance:
+        tables = overlay(table_store(settings), str(folder))
         found = RulePlan(rules, wanted.predecessor, within(staleness.decoded_days(tables)))
         both = [wanted.predecessor, wanted.id]
         with session(settings, both, progress, instance, tables=tables, reports=NoReports()) as (begun, _):

@@ -65,6 +65,8 @@ def print_plan(plan: RulePlan) -> None:
     """What a backfill would compute, what would change, and which campaigns would come to another verdict."""
     days, attempts = counted(plan.partitions, "day", "days"), counted(plan.attempts, "attempt", "attempts")
     say(f"A backfill under {plan.rules} would compute {days} with {attempts}; nothing was published.")
+    if not plan.days:
+        say("  the attempts layer has none of these days; `scorehouse run` lands and decodes them")
     if plan.fresh:
         say(f"  {counted(plan.fresh, 'day is', 'days are')} complete already and would be left alone")
     if plan.not_compared:

@@ -11,10 +11,9 @@ import typer
 
 import pipelines.metrics
 from pipelines.build import table_store
+from pipelines.cli.files import write_text
 from pipelines.cli.options import verb
-from pipelines.cli.output import UsageError
 from pipelines.settings import load
-from pipelines.storage import whole_files
 
 app = verb()
 
@@ -30,7 +29,4 @@ def metrics(
     if output is None:
         typer.echo(text, nl=False)
         return
-    try:
-        whole_files.replace(output, text.encode())
-    except OSError as error:
-        raise UsageError(f"{output}: cannot be written: {error.strerror}") from error
+    write_text(output, text)

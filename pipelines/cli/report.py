@@ -8,6 +8,7 @@ import typer
 import pipelines.run
 from assets.rulesets.loader import current, load_all, select
 from pipelines.build import report_store, table_store
+from pipelines.cli.files import write_text
 from pipelines.cli.options import verb
 from pipelines.cli.output import UsageError, say
 from pipelines.settings import load
@@ -34,8 +35,5 @@ def report(
     if output is None:
         say(reports.uri(key, wanted.id))
         return
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{output}: cannot be written: {error.strerror}") from error
+    write_text(output, text)
     say(f"{output}: written")

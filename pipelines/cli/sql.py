@@ -4,7 +4,6 @@ Here: the formats. Not here: the views and what a query may do (`database`).
 """
 
 import csv
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import typer
 
 from pipelines.cli import database
 from pipelines.cli.database import Answer
+from pipelines.cli.files import destination
 from pipelines.cli.options import moment, verb
 from pipelines.cli.output import CommandError, UsageError, inert, json_text, print_table, to_json
 from pipelines.settings import load
@@ -80,25 +80,11 @@ def sql(
 
 
 @contextmanager
-def _destination(output: Path) -> Iterator[Path]:
-    """Where to write what `output` becomes when all of it is there; a device or pipe is written to directly."""
-    if output.exists() and not output.is_file():
-        yield output
-        return
-    part = output.with_name(f".{output.name}.{os.getpid()}.part")
-    try:
-        yield part
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-@contextmanager
 def _text(output: Path | None) -> Iterator[IO[str]]:
     if output is None:
         yield sys.stdout
         return
-    with _destination(output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+    with destination(output) as path, path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
         yield file
 
 
@@ -157,7 +143,7 @@ def _write_parquet(answer: Answer, output: Path | None) -> None:
     if output is None:
         _copy(answer, sys.stdout.buffer)
         return
-    with _destination(output) as path, path.open("wb") as file:
+    with destination(output) as path, path.open("wb") as file:
         _copy(answer, file)
 
 

@@ -42,7 +42,11 @@ ADVICE = {
     "Unauthorized": REFUSED,
 }
 LOCAL_CONFIGURATION = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
-LOCAL_FAILURE = re.compile(r'Os \{ code: (?P<code>\d+), kind: \w+, message: "(?P<message>[^"]*)"')
+LOCAL_FAILURE = re.compile(
+    r'Os \{ code: (?P<code>\d+), kind: \w+, message: "(?P<message>[^"]*)"'
+    r"|(?P<told>[^:()]+) \(os error (?P<number>\d+)\)"
+)
+"""Of the operating system, as Rust's debugging text has it, or its error text."""
 NO_SPACE = "No space left on device"
 UNREACHABLE = re.compile(
     r"could not connect|cannot connect|connect timeout|\(connect\)|tcp connect|resolve|dns error", re.IGNORECASE
@@ -91,8 +95,9 @@ def explained(error: BaseException, where: str, options: StoreOptions) -> StoreE
     if isinstance(error, OSError) and error.errno in LOCAL_CONFIGURATION:
         return StoreConfigurationError(f"{where}: {error.strerror}; check that it exists and its permissions")
     text = text_of(error)
-    if (told := LOCAL_FAILURE.search(text)) and int(told["code"]) in LOCAL_CONFIGURATION:
-        return StoreConfigurationError(f"{where}: {told['message']}; check that it exists and its permissions")
+    if (told := LOCAL_FAILURE.search(text)) and int(told["code"] or told["number"]) in LOCAL_CONFIGURATION:
+        reason = told["message"] or told["told"].strip()
+        return StoreConfigurationError(f"{where}: {reason}; check that it exists and its permissions")
     for code, advice in ADVICE.items():
         if code in text:
             return StoreConfigurationError(redact(f"{where}: {advice} ({code})", options))

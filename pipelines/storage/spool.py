@@ -1,16 +1,12 @@
 """A spool: frames of a run wait here, in local files, until they are written to their tables.
 
-Here: files in a temporary folder that goes with the run, written by any of its processes. Not here: anything that
-outlives it.
+Here: files in a temporary folder that goes with the run, written by any of its processes. Not here: the folder
+(`scratch`), and anything that outlives it.
 """
 
-import shutil
-import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import polars as pl
 
@@ -21,7 +17,7 @@ from pipelines.storage.errors import StoreUnavailableError
 class Spool:
     """Parts of frames by name, as uncompressed Arrow files: writing is a copy, reading a memory map."""
 
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="scorehouse-")))
+    folder: Path
 
     def write(self, name: str, part: str, frame: pl.DataFrame) -> None:
         """Keep a frame as one part of those of that name; one without rows leaves no file.
@@ -41,15 +37,3 @@ class Spool:
         """All parts of that name in their order; an empty frame of `schema` where there is none."""
         files = sorted(self.folder.glob(f"{name}.*.arrow"))
         return pl.scan_ipc(files) if files else pl.LazyFrame(schema=schema)
-
-    def close(self) -> None:
-        """Remove every file."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()

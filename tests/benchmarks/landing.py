@@ -19,6 +19,7 @@ from assets.landing.layout import pattern
 from assets.tables import TABLES
 from pipelines.partitions import FIRST_DAY
 from pipelines.storage.artifact_store import ArtifactStore
+from pipelines.storage.scratch import scratch
 from pipelines.storage.spool import Spool
 from pipelines.storage.tables import Tables
 from tests.benchmarks import store
@@ -32,8 +33,8 @@ def everything(artifacts: Path, tables: Tables) -> None:
     """Landing and the attempts layer of the whole store, as the assets do it."""
     intake = Intake([pattern("worldseq")], FIRST_DAY)
     land(ArtifactStore(str(artifacts)), tables, intake.of(DAYS), {})
-    with Spool() as spool:
-        decoded = decode(tables, DAYS, intake.limits, spool)
+    with scratch() as folder:
+        decoded = decode(tables, DAYS, intake.limits, Spool(folder))
         for contract in (*PARTS, Quarantine):
             name = contract.to_schema().name
             tables.replace(contract, decoded.tables[str(name)], [{"landed_on": day} for day in DAYS])

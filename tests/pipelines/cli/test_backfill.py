@@ -88,6 +88,7 @@ def test_before_anything_was_landed(scorehouse: Scorehouse, place: Path) -> None
     planned = scorehouse("rules", "plan", "v2")
     assert planned.exit_code == 0, planned.output
     assert "would compute 0 days with 0 attempts" in planned.stdout
+    assert "the attempts layer has none of these days" in planned.stdout
     assert not (place / "tables").exists()
 
 

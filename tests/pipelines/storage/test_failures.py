@@ -143,3 +143,16 @@ def test_a_full_disk_is_told_as_such() -> None:
     assert str(explained(error, "/t/rewards: cannot commit", OPTIONS)) == (
         "/t/rewards: cannot commit: No space left on device; free some and run it again"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Unable to open file /t/_delta_log/16.json#1 : Read-only file system (os error 30)", "Read-only file system"),
+        ('Unable to open: Os { code: 13, kind: PermissionDenied, message: "Permission denied" }', "Permission denied"),
+    ],
+)
+def test_a_folder_that_cannot_be_written_is_no_passing_failure(text: str, reason: str) -> None:
+    found = explained(OSError(f"Generic LocalFileSystem error : {text}"), "/t/rewards: cannot commit", OPTIONS)
+    assert type(found) is StoreConfigurationError
+    assert str(found) == f"/t/rewards: cannot commit: {reason}; check that it exists and its permissions"

@@ -170,9 +170,7 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
         for check in together:
             if check.spec.key not in context.selected_asset_check_keys:
                 continue
-            open_ = [
-                key for key in keys if not (check.proven_when_written and _written_by(context, tables, check, key))
-            ]
+            open_ = _unproven(tables, check, keys, context.run.run_id) if check.proven_when_written else keys
             found = check.find(tables, [table_key(key) for key in open_]) if open_ else ()
             problems = {
                 str(key): finding.problems for key, finding in zip(open_, found, strict=True) if finding.problems
@@ -194,10 +192,11 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
     return step
 
 
-def _written_by(context: dg.AssetCheckExecutionContext, tables: TableStore, check: Check, key: str) -> bool:
-    """Whether the run that asks wrote the partition."""
-    noted = tables.provenance(check.contract).get(values_of(table_key(key), partition_by(check.contract)))
-    return noted is not None and noted.run_id == context.run.run_id
+def _unproven(tables: TableStore, check: Check, keys: Sequence[str], run_id: str) -> list[str]:
+    """The partitions with rows that another run wrote than the one that asks."""
+    noted, held = tables.provenance(check.contract), tables.rows(check.contract)
+    values = {key: values_of(table_key(key), partition_by(check.contract)) for key in keys}
+    return [key for key, of in values.items() if of in held and not ((one := noted.get(of)) and one.run_id == run_id)]
 
 
 def _partitioned(contract: type[Contract]) -> dg.PartitionsDefinition[str]:

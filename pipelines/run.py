@@ -70,12 +70,14 @@ class Session:
             self.tables.ensure(TABLES.values())
             self._tables_made = True
         try:
-            result = self.definitions.resolve_job_def(job).execute_in_process(
-                instance=self.instance,
-                tags={**tags, **({FORCE: "true"} if self.force else {})},
-                run_config=RUN_CONFIG,
-                asset_selection=None if only is None else [dg.AssetKey(name) for name in only],
-            )
+            # At one time, Dagster lists the days since the first one once for a run, not anew for every check.
+            with dg.partition_loading_context(dt.datetime.now(dt.UTC), self.instance):
+                result = self.definitions.resolve_job_def(job).execute_in_process(
+                    instance=self.instance,
+                    tags={**tags, **({FORCE: "true"} if self.force else {})},
+                    run_config=RUN_CONFIG,
+                    asset_selection=None if only is None else [dg.AssetKey(name) for name in only],
+                )
         except dg.DagsterExecutionInterruptedError:
             raise KeyboardInterrupt from None
         # A run over many partitions reports the same materialization for each of them: one per asset counts.

@@ -70,6 +70,9 @@ class TableStore(Protocol):
     def provenance(self, contract: type[Contract]) -> Mapping[tuple[str, ...], Any]:
         """What the newest commit of each partition notes; rows that are scanned after this are not older."""
 
+    def rows(self, contract: type[Contract]) -> Mapping[tuple[str, ...], int]:
+        """The number of rows of each partition that has files."""
+
     def replace(
         self,
         contract: type[Contract],

@@ -101,32 +101,32 @@ def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
             Verifications,
             "one_verdict_each",
             "Each attempt has exactly one class.",
-            findings.each(findings.one_verdict_each(rule_sets)),
+            findings.each(findings.one_verdict_each(rule_sets), Attempts, Verifications),
             blocking=True,
         ),
         Check(
             BenchmarkMetrics,
             "headline_unavailable",
             "No headline figure of the scored alone leaves out more tasks than the rule set allows.",
-            findings.each(findings.headline_unavailable(rule_sets)),
+            findings.each(findings.headline_unavailable(rule_sets), BenchmarkMetrics),
         ),
         Check(
             CampaignComparisons,
             "conclusive",
             "The comparison comes to a verdict, and rests on enough companies.",
-            findings.each(findings.conclusive),
+            findings.each(findings.conclusive, CampaignComparisons),
         ),
         Check(
             RunTotals,
             "runs_finished",
             "No run has trials that are still running.",
-            findings.each(findings.runs_finished),
+            findings.each(findings.runs_finished, RunTotals),
         ),
         Check(
             Reconciliation,
             "recorded_agrees",
             "What upstream recorded is what the rules give.",
-            findings.each(findings.recorded_agrees),
+            findings.each(findings.recorded_agrees, Reconciliation),
         ),
     ]
     contracts = [
@@ -134,7 +134,7 @@ def asked(rule_sets: Mapping[str, RuleSet]) -> list[Check]:
             contract,
             "contract",
             "The stored rows fulfil the table's contract.",
-            findings.each(findings.contract_fulfilled(contract)),
+            findings.each(findings.contract_fulfilled(contract), contract),
             blocking=True,
             proven_when_written=True,
         )
@@ -172,20 +172,18 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
                 continue
             open_ = _unproven(tables, check, keys, context.run.run_id) if check.proven_when_written else keys
             found = check.find(tables, [table_key(key) for key in open_]) if open_ else ()
-            problems = {
-                str(key): finding.problems for key, finding in zip(open_, found, strict=True) if finding.problems
-            }
+            wrong = {str(key): finding for key, finding in zip(open_, found, strict=True) if finding.problems}
             yield dg.AssetCheckResult(
                 asset_key=table_name(check.contract),
                 check_name=check.name,
-                passed=not problems,
+                passed=not wrong,
                 severity=dg.AssetCheckSeverity.ERROR if check.blocking else dg.AssetCheckSeverity.WARN,
                 description=check.description,
                 metadata={
                     "rows": sum(finding.rows for finding in found),
                     "partitions_proven_when_written": len(keys) - len(open_),
-                    "problems": sum(map(len, problems.values())),
-                    "examples": {key: texts[:EXAMPLES] for key, texts in problems.items()},
+                    "problems": sum(len(finding.problems) + finding.untold for finding in wrong.values()),
+                    "examples": {key: finding.problems[:EXAMPLES] for key, finding in wrong.items()},
                 },
             )
 
@@ -193,10 +191,10 @@ def _step(name: str, together: Sequence[Check]) -> dg.AssetChecksDefinition:
 
 
 def _unproven(tables: TableStore, check: Check, keys: Sequence[str], run_id: str) -> list[str]:
-    """The partitions with rows that another run wrote than the one that asks."""
-    noted, held = tables.provenance(check.contract), tables.rows(check.contract)
+    """The partitions that another run wrote than the one that asks."""
+    noted = tables.provenance(check.contract)
     values = {key: values_of(table_key(key), partition_by(check.contract)) for key in keys}
-    return [key for key, of in values.items() if of in held and not ((one := noted.get(of)) and one.run_id == run_id)]
+    return [key for key, of in values.items() if not ((one := noted.get(of)) and one.run_id == run_id)]
 
 
 def _partitioned(contract: type[Contract]) -> dg.PartitionsDefinition[str]:

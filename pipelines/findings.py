@@ -13,7 +13,7 @@ import polars as pl
 from assets.attempts.contract import Attempts
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
 from assets.campaigns.contract import CampaignComparisons
-from assets.contract import Contract, ContractError, conform
+from assets.contract import Contract, ContractError, conform, partition_by
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import TableStore
 from assets.reconciliation.contract import Reconciliation
@@ -24,29 +24,39 @@ from assets.verification.contract import Verifications
 from pipelines import volume
 from pipelines.partitions import RULES
 from pipelines.staleness import difference, expected, recipe
-from pipelines.storage.provenance import Provenance
+from pipelines.storage.provenance import Provenance, values_of
 
 QUARANTINE_WARNING = 0.05
 """Above this share of quarantined documents a check warns."""
 REASONS_TOLD = 3
+FIGURES_TOLD = 10
 
 Key = Mapping[str, object]
 
 
 class Finding(NamedTuple):
-    """What a check found in one partition: how many rows it looked at, and what is wrong with them."""
+    """What a check found in one partition: how many rows it looked at, what is wrong with them, and how much more."""
 
     rows: int
     problems: list[str]
+    untold: int = 0
 
 
 Find = Callable[[TableStore, Sequence[Key]], Sequence[Finding]]
 """Looks at all partitions of a run at once: a finding for each, in their order."""
 
 
-def each(find: Callable[[TableStore, Key], Finding]) -> Find:
-    """A question that is asked of one partition after another."""
-    return lambda tables, keys: [find(tables, key) for key in keys]
+def each(find: Callable[[TableStore, Key], Finding], *contracts: type[Contract]) -> Find:
+    """A question that is asked of one partition after another, and not of one that has no rows in any of the tables."""
+
+    def found(tables: TableStore, keys: Sequence[Key]) -> list[Finding]:
+        held = [(tables.rows(contract), partition_by(contract)) for contract in contracts]
+        return [
+            find(tables, key) if any(values_of(key, columns) in rows for rows, columns in held) else Finding(0, [])
+            for key in keys
+        ]
+
+    return found
 
 
 def one_verdict_each(rule_sets: Mapping[str, RuleSet]) -> Callable[[TableStore, Key], Finding]:
@@ -77,13 +87,15 @@ def one_verdict_each(rule_sets: Mapping[str, RuleSet]) -> Callable[[TableStore, 
 
 
 def recorded_agrees(tables: TableStore, key: Key) -> Finding:
-    """Recorded figures that differ from the recomputed ones."""
+    """Recorded figures that differ from the recomputed ones; the first of them are told."""
     rows = tables.scan(Reconciliation, [key])
     told_of = pl.coalesce("attempt_id", "run_id")
     differing = rows.filter(~pl.col("agrees")).select(told_of, "field", "recorded", "recomputed").collect()
+    told = differing.sort(pl.all()).head(FIGURES_TOLD).rows()
     return Finding(
         rows.select(pl.len()).collect().item(),
-        [f"{id_} {name}: {was} recorded, {now} recomputed" for id_, name, was, now in differing.sort(pl.all()).rows()],
+        [f"{id_} {name}: {was} recorded, {now} recomputed" for id_, name, was, now in told],
+        differing.height - len(told),
     )
 
 

@@ -9,7 +9,6 @@ import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
 import dagster as dg
@@ -21,14 +20,14 @@ from assets.table_asset import Scope
 from assets.tables import TABLES, layer
 from pipelines.jobs import chunks
 from pipelines.partitions import DAY, RULES, day_of
-from pipelines.staleness import difference, expected, recipe, sizes_of_days, undecoded
+from pipelines.staleness import Recipe, difference, expected, parts, recipe, undecoded
 from pipelines.storage.partition_files import PartitionKey
 from pipelines.storage.provenance import Provenance, Values
 from pipelines.storage.tables import Tables
 
 ATTEMPTS = table_name(Attempts)
 ROWS_AT_ONCE = 1_200_000
-"""Rows of the attempts layer that are scored together; the memory of a step grows with them."""
+"""Rows of its inputs that a step computes together; its memory grows with them."""
 
 FORCE = "scorehouse/force"
 """Run tag: compute every key, whatever is stored."""
@@ -94,7 +93,7 @@ class Ledger:
         self._scopes[made.table] = [
             Scope(rules, sorted(together))
             for rules in select(self.rule_sets, sorted(days))
-            for together in chunks(days[rules.id], self._sizes, ROWS_AT_ONCE)
+            for together in chunks(days[rules.id], self._sizes(made, days[rules.id], rules), ROWS_AT_ONCE)
         ]
         return self._scopes[made.table]
 
@@ -123,10 +122,13 @@ class Ledger:
         for contract in contracts:
             self._due[table_name(contract)] = Due(keys, list(inputs.values()), 0, 0)
 
-    @cached_property
-    def _sizes(self) -> Mapping[dt.date, int]:
-        """Rows of the attempts layer per day; no step of a results run changes them."""
-        return sizes_of_days(self.tables)
+    def _sizes(self, made: Recipe, days: Iterable[dt.date], rules: RuleSet) -> dict[dt.date, int]:
+        """Rows of each day that a table is computed from."""
+        rows = {table: self.tables.rows(TABLES[table]) for table in made.inputs}
+        return {
+            day: sum(rows[part.table].get(part.values, 0) for part in parts(made, day.isoformat(), rules))
+            for day in days
+        }
 
     def _noted(self, table: str, values: Values) -> Provenance | None:
         if table not in self._given:

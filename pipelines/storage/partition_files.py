@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
@@ -151,11 +152,7 @@ class PartitionFiles:
             raise ContractError(f"{table_name(self._contract)}: rows outside the partition keys of this write: {shown}")
         if self._key:
             self._hashes.append(batch.select(self._key).hash_rows())
-        if len(present) == 1:
-            parts = {present.row(0): batch.drop(self._columns)}
-        else:
-            parts = batch.partition_by(self._columns, as_dict=True, include_key=False, maintain_order=True)
-        for values, part in parts.items():
+        for values, part in _parts(batch, present):
             self._held.setdefault(values, []).append(part)
             self._held_bytes += int(part.estimated_size())
         if self._held_bytes >= HELD_BYTES:
@@ -182,6 +179,18 @@ class PartitionFiles:
         if not repeated.is_empty():
             shown = repeated.drop("len").head(SHOWN_KEYS).rows()
             raise ContractError(f"{table_name(self._contract)}: {', '.join(self._key)} is not unique: {shown}")
+
+
+def _parts(batch: pl.DataFrame, present: pl.DataFrame) -> Iterator[tuple[tuple[object, ...], pl.DataFrame]]:
+    """The rows of each partition key that is present; where each key's rows follow each other, none is copied."""
+    columns = present.columns
+    starts = batch.select(pl.any_horizontal(pl.col(columns).ne_missing(pl.col(columns).shift())).arg_true()).to_series()
+    rows = batch.drop(columns)
+    if len(starts) > len(present):
+        yield from batch.partition_by(columns, as_dict=True, include_key=False, maintain_order=True).items()
+        return
+    for values, (start, end) in zip(present.iter_rows(), pairwise([*starts, len(batch)]), strict=True):
+        yield values, rows[start:end]
 
 
 def file_name(number: int, write: str) -> str:

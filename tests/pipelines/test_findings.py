@@ -15,6 +15,7 @@ from assets.tables import TABLES
 from assets.verification.assets import verifications
 from assets.verification.contract import Verifications
 from pipelines.findings import (
+    Finding,
     headline_unavailable,
     one_day_each,
     one_verdict_each,
@@ -39,16 +40,16 @@ def tables(tmp_path: Path) -> Tables:
 
 def test_an_attempt_on_two_days_is_named(tables: Tables) -> None:
     store(tables, Attempts, attempt("worldseq:a", DAY_1), attempt("worldseq:a", DAY_2), attempt("worldseq:b", DAY_1))
-    assert one_day_each(tables, [{"landed_on": DAY_1}]) == [(2, [f"worldseq:a also landed on {DAY_2}"])]
+    assert one_day_each(tables, [{"landed_on": DAY_1}]) == [Finding(2, [f"worldseq:a also landed on {DAY_2}"])]
     empty, second = one_day_each(tables, [{"landed_on": NEVER}, {"landed_on": DAY_2}])
-    assert (empty, second) == ((0, []), (1, [f"worldseq:a also landed on {DAY_1}"]))
+    assert (empty, second) == (Finding(0, []), Finding(1, [f"worldseq:a also landed on {DAY_1}"]))
 
 
 def test_each_attempt_has_one_verdict(tables: Tables) -> None:
     store(tables, Attempts, attempt("worldseq:a", DAY_1), attempt("worldseq:b", DAY_1))
     store(tables, Verifications, verdict("worldseq:b", DAY_1, "eligible"), verdict("worldseq:c", DAY_1, "eligible"))
     found = one_verdict_each(load_all())(tables, {"landed_on": DAY_1, "rules": "v1"})
-    assert found == (2, ["worldseq:a has no verdict", "worldseq:c is no attempt"])
+    assert found == Finding(2, ["worldseq:a has no verdict", "worldseq:c is no attempt"])
 
 
 def test_attempts_that_were_decoded_after_their_verdicts_are_nobodys_fault(tables: Tables) -> None:
@@ -59,7 +60,7 @@ def test_attempts_that_were_decoded_after_their_verdicts_are_nobodys_fault(table
         if name != "attempts":
             keys = {column: key[column] for column in partition_by(TABLES[name])}
             tables.replace(TABLES[name], empty(TABLES[name]), [keys])
-    assert one_verdict_each(load_all())(tables, key) == (2, [])
+    assert one_verdict_each(load_all())(tables, key) == Finding(2, [])
 
 
 def test_a_figure_that_differs_is_named(tables: Tables) -> None:
@@ -67,7 +68,16 @@ def test_a_figure_that_differs_is_named(tables: Tables) -> None:
     differs = {**row, "recorded": 1.0, "recomputed": 0.0, "abs_diff": 1.0, "agrees": False, "reason": "differs"}
     store(tables, Reconciliation, {**row, "field": "verified", "agrees": True}, differs)
     found = recorded_agrees(tables, {"landed_on": DAY_1, "rules": "v1"})
-    assert found == (2, ["worldseq:a eligible: 1.0 recorded, 0.0 recomputed"])
+    assert found == Finding(2, ["worldseq:a eligible: 1.0 recorded, 0.0 recomputed"])
+
+
+def test_of_many_figures_that_differ_the_first_are_told_and_the_others_counted(tables: Tables) -> None:
+    row = {"field": "eligible", "recorded_in": "x", "rules": "v1", "landed_on": DAY_1, "agrees": False}
+    differs = {"recorded": 1.0, "recomputed": 0.0, "abs_diff": 1.0, "reason": "differs"}
+    store(tables, Reconciliation, *(row | differs | {"attempt_id": f"worldseq:{n:03}"} for n in range(25)))
+    rows, problems, untold = recorded_agrees(tables, {"landed_on": DAY_1, "rules": "v1"})
+    assert (rows, len(problems), untold) == (25, 10, 15)
+    assert problems[-1] == "worldseq:009 eligible: 1.0 recorded, 0.0 recomputed"
 
 
 @pytest.mark.parametrize(("documents", "problems"), [(20, []), (19, ["1 of 19 documents: 1 x decode not_json"])])
@@ -76,7 +86,7 @@ def test_a_twentieth_in_quarantine_is_no_warning_yet(tables: Tables, documents: 
     row = {"uri": "/store/0.json", "source": "worldseq", "landed_on": DAY_1, "stage": "decode", "reason": "not_json"}
     store(tables, Quarantine, row)
     found = quarantine_rates(tables, [{"landed_on": NEVER}, {"landed_on": DAY_1}])
-    assert found == [(0, []), (documents, problems)]
+    assert found == [Finding(0, []), Finding(documents, problems)]
 
 
 def test_the_most_frequent_reasons_are_told(tables: Tables) -> None:
@@ -96,7 +106,7 @@ def test_volume_is_asked_of_days_that_are_over(tables: Tables) -> None:
     for day in days[:2]:
         store(tables, Attempts, attempt(f"worldseq:{day}", day))
     found = usual_volume(tables, [{"landed_on": day} for day in days[:3]])
-    assert found == [(0, []), (1, ["worldseq: 1 attempts, where 4 are usual"]), (1, [])]
+    assert found == [Finding(0, []), Finding(1, ["worldseq: 1 attempts, where 4 are usual"]), Finding(1, [])]
 
 
 @pytest.mark.parametrize(
@@ -142,4 +152,4 @@ def test_a_run_with_running_trials_is_named(tables: Tables) -> None:
     row |= dict.fromkeys([*counts, *told], 0)
     store(tables, RunTotals, {**row, "run_id": "done", "running": 0}, {**row, "run_id": "on", "running": 2})
     finding = runs_finished(tables, {"landed_on": DAY_1, "rules": "v1"})
-    assert (finding.rows, finding.problems) == (2, ["on ds: 2 running"])
+    assert finding == Finding(2, ["on ds: 2 running"])

@@ -10,14 +10,23 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from assets.attempts.assets import LAYER
-from assets.attempts.contract import TrajectoryDays
-from assets.contract import empty, schema, table_name
+from assets.attempts.contract import (
+    Agreements,
+    Answers,
+    Attempts,
+    Questions,
+    RecordedValues,
+    TaskPredicates,
+    TrajectoryDays,
+)
+from assets.contract import Contract, empty, schema, table_name
 from assets.sources.documents import Document, Limits
 from assets.sources.worldseq import decode
 from pipelines.run import backfill
@@ -31,6 +40,9 @@ FIRST = dt.date(2026, 9, 1)
 NOON = dt.datetime(2026, 9, 1, 12, tzinfo=dt.UTC)
 LARGE = (50, 20_000, 10)  # landing days, attempts a day, trajectory days of each
 MONTH = (30, 2_000, 10)
+READ = (Attempts, TrajectoryDays, TaskPredicates, Agreements, Questions, Answers, RecordedValues)
+"""What has rows and is read to score."""
+REDUCED = ("min", "max", "sum")
 V2 = {'id = "v1"': 'id = "v2"\npredecessor = "v1"', "player_calls = 1024": "player_calls = 900"}
 
 
@@ -64,12 +76,19 @@ def layer(folder: Path, days: int, attempts: int, horizon: int) -> Settings:
     return settings
 
 
-def scan(tables: Tables) -> None:
-    """One streaming pass over every figure of every trajectory day, grouped by attempt."""
-    read = [name for name, dtype in schema(TrajectoryDays).items() if dtype.is_numeric()]
-    figures = [getattr(pl.col(name), kind)().alias(f"{name}_{kind}") for name in read for kind in ("min", "max", "sum")]
-    rows = tables.scan(TrajectoryDays).group_by("landed_on", "attempt_id").agg(figures)
-    rows.select(pl.exclude("landed_on", "attempt_id").max()).collect(engine="streaming")  # every figure is needed
+def scan(tables: Tables, contracts: Sequence[type[Contract]]) -> None:
+    """One streaming pass over every figure of these tables, a price of a day among them: grouped by attempt."""
+    for contract in contracts:
+        read = [name for name, dtype in schema(contract).items() if dtype.is_numeric()]
+        figures = [getattr(pl.col(name), how)().alias(f"{name}_{how}") for name in read for how in REDUCED]
+        rows = tables.scan(contract)
+        if "prices" in schema(contract):
+            cents = pl.col("prices").list.eval(pl.element().struct.field("cents"))
+            rows = rows.with_columns(getattr(cents.list, how)().alias(f"cents_{how}") for how in REDUCED)
+            figures += [getattr(pl.col(f"cents_{how}"), how)() for how in REDUCED]
+        by_attempt = rows.group_by("landed_on", "attempt_id").agg(figures)
+        # Every figure is needed.
+        by_attempt.select(pl.exclude("landed_on", "attempt_id").max()).collect(engine="streaming")
 
 
 class Measured(NamedTuple):
@@ -109,15 +128,24 @@ def large() -> list[Ratio]:
     """(j) A million attempts: seconds against one scan of the same figures, and peak memory."""
     with tempfile.TemporaryDirectory() as folder:
         settings = layer(Path(folder), *LARGE)
-        scanning = best(lambda: scan(Tables(settings.tables)))
+        tables = Tables(settings.tables)
+        of_all = best(lambda: scan(tables, READ))
+        of_days = best(lambda: scan(tables, [TrajectoryDays]))
         found = measured(Path(folder))
     what = f"(j) {found.attempts:,} attempts of {LARGE[2]} days scored again under a new rule set"
+    speed = f"{found.attempts / found.seconds:,.0f} attempts/s; {found.seconds:.1f} s"
     return [
         Ratio(
-            f"{what}, seconds ÷ one scan of their days, grouped",
-            found.seconds / scanning,
+            f"{what}, seconds ÷ one scan of the figures that are read, grouped",
+            found.seconds / of_all,
             "≤ 20, aim 8",
-            f"{found.attempts / found.seconds:,.0f} attempts/s; {found.seconds:.1f} s against {scanning:.2f} s",
+            f"{speed} against {of_all:.2f} s",
+        ),
+        Ratio(
+            f"{what}, seconds ÷ one scan of their days alone, grouped",
+            found.seconds / of_days,
+            "≤ 20, aim 8",
+            f"{speed} against {of_days:.2f} s",
         ),
         Ratio(f"{what}, peak memory, GB", found.peak / 1e9, "≤ 2", f"{found.peak / 2**20:,.0f} MiB"),
     ]

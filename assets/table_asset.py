@@ -41,9 +41,9 @@ class Ledger(Protocol):
         """What a step of the results layer computes."""
 
     def days(
-        self, context: dg.AssetExecutionContext, contracts: Sequence[type[Contract]], inputs: Mapping[dt.date, str]
-    ) -> list[dt.date]:
-        """The days that a step with these tables computes, given the fingerprint of what each is computed from."""
+        self, context: dg.AssetExecutionContext, inputs: Mapping[tuple[type[Contract], ...], Mapping[dt.date, str]]
+    ) -> Mapping[tuple[type[Contract], ...], list[dt.date]]:
+        """The days of tables that a step computes, given by tables the fingerprint of what each is computed from."""
 
     def campaigns(self, contracts: Sequence[type[Contract]], inputs: Mapping[tuple[str, str], str]) -> None:
         """Note of each campaign key and rule set what is told of it beside its rows: a fingerprint."""

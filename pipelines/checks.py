@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import dagster as dg
 
-from assets.attempts.contract import Attempts
+from assets.attempts.contract import PARTS, Attempts
 from assets.benchmarks.contract import BenchmarkMetrics, RunTotals
-from assets.campaigns.contract import CampaignComparisons
+from assets.campaigns.contract import COMPARED, CampaignComparisons
 from assets.contract import Contract, partition_by, table_name
 from assets.landing.contract import Quarantine, RawArtifacts
 from assets.landing.land import TableStore
@@ -148,13 +148,13 @@ def checks(rule_sets: Mapping[str, RuleSet]) -> list[dg.AssetChecksDefinition]:
     """Every check, in as few steps as blocking allows, since a step costs more than what it asks.
 
     The tables of the attempts layer come from one step and are checked in one, and so do those of the campaigns; those
-    of the results layer follow from each other, and each is checked before the next is computed.
+    of the results layer follow from each other, and each is checked before the next is computed. Quarantine and
+    registrations are written where nothing else is, and a step is skipped where any of its tables is not written.
     """
     steps: dict[str, list[Check]] = {}
     for check in asked(rule_sets):
-        name = {days: "attempts_layer", campaigns_by_rules: "campaigns_layer"}.get(
-            _partitioned(check.contract), table_name(check.contract)
-        )
+        of_layer = {"attempts_layer": PARTS, "campaigns_layer": COMPARED}
+        name = next((name for name, tables in of_layer.items() if check.contract in tables), table_name(check.contract))
         steps.setdefault(name, []).append(check)
     return [_step(f"{name}_checks", together) for name, together in steps.items()]
 

@@ -87,7 +87,8 @@ def look(
     there = tables.exists(RawArtifacts)
     held = manifest(tables, window, wanted.patterns) if there else empty(RawArtifacts)
     days = sorted({*window, *listed["landed_on"], *held["landed_on"]})
-    undecoded = staleness.undecoded(tables, specs, LAYER, fingerprints(tables, days, intake.limits) if there else {})
+    inputs = fingerprints(tables, days, intake.limits) if there else {}
+    undecoded = staleness.undecoded_days(tables, specs, inputs)
     accompanying = pl.col("source").is_in([where.source for where in wanted.patterns if where.every_day])
 
     def found(day: dt.date) -> Day:

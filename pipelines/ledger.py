@@ -14,6 +14,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from assets.attempts.contract import Attempts
+from assets.attempts.inputs import Inputs, Together
 from assets.contract import Contract, table_name
 from assets.rulesets.loader import RuleSet, select
 from assets.table_asset import Scope
@@ -97,23 +98,22 @@ class Ledger:
         ]
         return self._scopes[made.table]
 
-    def days(
-        self, context: dg.AssetExecutionContext, contracts: Sequence[type[Contract]], inputs: Mapping[dt.date, str]
-    ) -> list[dt.date]:
-        """Those of a step's days of which any of its tables is not stored as it would be.
+    def days(self, context: dg.AssetExecutionContext, inputs: Inputs) -> dict[Together, list[dt.date]]:
+        """By tables that are written together those of a step's days that are not stored as they would be.
 
         Args:
             context: the step.
-            contracts: the tables that it writes together.
-            inputs: what each day would be computed from: a fingerprint.
+            inputs: by tables what each day would be computed from: a fingerprint.
         """
-        due = list(inputs)
-        if not _forced(context):
-            due = undecoded(self.tables, context.assets_def.specs, contracts, inputs)
-        for contract in contracts:
-            keys: list[PartitionKey] = [{"landed_on": day} for day in due]
-            given = [inputs[day] for day in due]
-            self._due[table_name(contract)] = Due(keys, given, len(inputs) - len(due), 0)
+        if _forced(context):
+            due = {contracts: list(given) for contracts, given in inputs.items()}
+        else:
+            due = undecoded(self.tables, context.assets_def.specs, inputs)
+        for contracts, days in due.items():
+            keys: list[PartitionKey] = [{"landed_on": day} for day in days]
+            given = [inputs[contracts][day] for day in days]
+            for contract in contracts:
+                self._due[table_name(contract)] = Due(keys, given, len(inputs[contracts]) - len(days), 0)
         return due
 
     def campaigns(self, contracts: Sequence[type[Contract]], inputs: Mapping[tuple[str, str], str]) -> None:

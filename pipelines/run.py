@@ -218,7 +218,7 @@ def run(
         if days:
             begun.land(days)
             inputs = fingerprints(begun.tables, days, taken.limits)
-            begun.decode(staleness.undecoded(begun.tables, begun.specs, LAYER, inputs))
+            begun.decode(staleness.undecoded_days(begun.tables, begun.specs, inputs))
             begun.score(days, wanted)
             begun.compare_stale(wanted)
             begun.summary.describe(begun.tables)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import dagster as dg
 
 from assets.attempts.contract import PARTS, Attempts
-from assets.attempts.inputs import NOTHING
+from assets.attempts.inputs import NOTHING, Inputs, Together
 from assets.contract import Contract, table_name
 from assets.fingerprint import fingerprint
 from assets.rulesets.loader import RuleSet, after_predecessors
@@ -177,27 +177,34 @@ def decoded_days(tables: Tables) -> set[dt.date]:
     return {dt.date.fromisoformat(values[0]) for values in tables.provenance(Attempts)}
 
 
-def undecoded(
-    tables: Tables, specs: Iterable[dg.AssetSpec], layer_of: Iterable[type[Contract]], inputs: Mapping[dt.date, str]
-) -> list[dt.date]:
-    """The days of which some table of a layer is not stored as it would be; a day of nothing need not be stored at all.
+def undecoded(tables: Tables, specs: Iterable[dg.AssetSpec], inputs: Inputs) -> dict[Together, list[dt.date]]:
+    """By tables the days of which some of these is not stored as it would be; a day of nothing is stored as no rows.
 
     Args:
         tables: where they are.
         specs: the assets, with their code versions.
-        layer_of: the tables that are written together.
-        inputs: what each day would be computed from: a fingerprint.
+        inputs: by tables that are written together what each day would be computed from: a fingerprint.
     """
     versions = {spec.key.to_user_string(): spec.code_version or "" for spec in specs}
-    stored = [(tables.provenance(contract), versions[table_name(contract)]) for contract in layer_of]
 
-    def complete(day: dt.date, given: str) -> bool:
-        held = [(found.get((day.isoformat(),)), version) for found, version in stored]
-        if given == NOTHING and all(one is None for one, _ in held):
-            return True
-        return all(one is not None and one.origin == (version, "", given) for one, version in held)
+    def due(contracts: Sequence[type[Contract]], given: Mapping[dt.date, str]) -> list[dt.date]:
+        stored = [(tables.provenance(contract), versions[table_name(contract)]) for contract in contracts]
+        filled = {day for contract in contracts for (day,), rows in tables.rows(contract).items() if rows}
 
-    return [day for day, given in inputs.items() if not complete(day, given)]
+        def complete(day: str, inputs_of_day: str) -> bool:
+            if inputs_of_day == NOTHING:
+                return day not in filled
+            held = [(found.get((day,)), version) for found, version in stored]
+            return all(one is not None and one.origin == (version, "", inputs_of_day) for one, version in held)
+
+        return [day for day, inputs_of_day in given.items() if not complete(day.isoformat(), inputs_of_day)]
+
+    return {contracts: due(contracts, given) for contracts, given in inputs.items()}
+
+
+def undecoded_days(tables: Tables, specs: Iterable[dg.AssetSpec], inputs: Inputs) -> list[dt.date]:
+    """The days of which some table is not stored as it would be, in order."""
+    return sorted(set().union(*undecoded(tables, specs, inputs).values()))
 
 
 def sizes_of_days(tables: Tables) -> dict[dt.date, int]:

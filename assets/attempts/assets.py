@@ -46,9 +46,14 @@ def attempts(
 ) -> Iterator[dg.Output[pl.LazyFrame]]:
     """Decode the stored bytes of the run's days into the tables of the layer, but not again what is decoded."""
     wanted = [day_of(key) for key in context.partition_keys]
-    due = ledger.days(context, LAYER, fingerprints(tables, wanted, intake.limits))
-    if not due:  # nothing is materialized then, so that nothing follows
+    due = ledger.days(context, fingerprints(tables, wanted, intake.limits))
+    together = sorted(set().union(*due.values()))
+    if not together:
         return
-    decoded = decode(tables, due, intake.limits, spool, intake.progress)
-    for name, frame in decoded.tables.items():
-        yield dg.Output(frame, output_name=name, metadata=decoded.metadata(name))
+    decoded = decode(tables, together, intake.limits, spool, intake.progress)
+    for contracts, days_due in due.items():
+        if not days_due:  # nothing is materialized then, so that nothing follows
+            continue
+        for name in map(table_name, contracts):
+            rows = decoded.tables[name].filter(pl.col("landed_on").is_in(days_due))
+            yield dg.Output(rows, output_name=name, metadata=decoded.metadata(name))

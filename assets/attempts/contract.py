@@ -31,8 +31,9 @@ Strings = Annotated[pl.List, pl.String]
 class Attempts(Contract):
     """One row per attempt and day: of the documents that tell of it, the winner by precedence.
 
-    Precedence: shape (full, finalizer, harbor, summary), then the latest `finalized_at` (null last), the later
-    `landed_on`, the latest `last_modified`, the greatest `uri`. Key: (attempt_id, landed_on).
+    Precedence: shape (full, finalizer, harbor, summary), then the latest `finalized_at` (null last), one that is still
+    listed before one that `vanished`, the later `landed_on`, the latest `last_modified`, the greatest `uri`. Key:
+    (attempt_id, landed_on).
     """
 
     attempt_id: str = column("`<source>:<natural id>`")
@@ -69,6 +70,11 @@ class Attempts(Contract):
     finalized_at: Utc = column("When it was finalized; null where the time has no offset", nullable=True)
     finalized_at_text: str = column("The recorded finalization time where it has no offset", nullable=True)
     last_modified: Utc = column("Last modification of the document")
+    vanished: bool = column(
+        "True where the listing no longer had the document when the day was last decoded; what it said is kept. Null, "
+        "of rows from before this was told, counts as false",
+        nullable=True,
+    )
     has_evidence: bool = column("The document carries a task contract to verify from: basis `recomputed`")
     recorded_verified: bool = column("`verified` as recorded", nullable=True)
     recorded_eligible: bool = column("`eligible` as recorded", nullable=True)

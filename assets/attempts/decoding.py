@@ -14,7 +14,7 @@ import polars as pl
 
 from assets.ahead import ahead
 from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observations, RecordedValues
-from assets.attempts.inputs import DOCUMENT, companions_of, current
+from assets.attempts.inputs import DOCUMENT, PLACE, companions_of, current
 from assets.attempts.precedence import Resolution, enclosed, resolve
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, empty, schema, table_name, to_contract
@@ -175,7 +175,7 @@ def decode(
     return _resolved(spool, whole, rows)
 
 
-def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> Resolution:
+def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame, vanished: pl.DataFrame) -> Resolution:
     """Winners and losers of every source, each by its own precedence."""
     contested = told.filter(pl.struct("landed_on", "attempt_id").is_duplicated()).lazy().select("document")
     figures = _scan(spool, RecordedValues).join(contested, on="document", how="semi").collect(engine="streaming")
@@ -185,7 +185,7 @@ def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> R
         mine, refused = told.filter(of == name), empty(Quarantine)
         if source.encloses:
             mine, refused = enclosed(mine)
-        found = resolve(mine, figures, side_files.filter(of == name), source.precedence)
+        found = resolve(mine, figures, side_files.filter(of == name), source.precedence, vanished)
         each.append(found._replace(quarantine=pl.concat([found.quarantine, refused])))
     return Resolution(*(pl.concat(frames) for frames in zip(*each, strict=True)))
 
@@ -193,7 +193,8 @@ def _resolution(spool: Spool, told: pl.DataFrame, side_files: pl.DataFrame) -> R
 def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
     """The tables that the winners leave, and the quarantine with the losers."""
     told = _stacked(whole.candidates, CANDIDATES)
-    resolution = _resolution(spool, told, _stacked(whole.side_files, SIDE_FILES))
+    vanished = rows.filter("vanished").select(PLACE)
+    resolution = _resolution(spool, told, _stacked(whole.side_files, SIDE_FILES), vanished)
     winners = resolution.winners
     # Where every document won, which is most days, nothing has to be looked up per row.
     unanimous = winners.height == told["attempt_id"].is_not_null().sum()
@@ -204,7 +205,7 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
         if contract is RecordedValues:
             frame = frame.drop("attempt_id").join(resolution.recorded.lazy(), on="document")
         elif contract is Attempts:
-            frame = frame.drop("identical_copies").join(winners.lazy(), on="document")
+            frame = frame.drop("vanished", "identical_copies").join(winners.lazy(), on="document")
         elif contract is CampaignRegistrations:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
         elif contract is BenchmarkRuns:

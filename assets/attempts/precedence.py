@@ -17,17 +17,22 @@ from assets.vocabulary import SHAPES
 class Criterion(NamedTuple):
     """A column to go by: the values from best to worst where they are listed, else the greatest (or least) first.
 
-    Null is last.
+    Null is last, or where `null_as` stands.
     """
 
     column: str
     ranked: tuple[str, ...] = ()
     descending: bool = True
+    null_as: bool | None = None
 
+
+LISTED = Criterion("vanished", descending=False, null_as=False)
+"""A document that is still listed goes before one that vanished, which may have been moved and corrected since."""
 
 PRECEDENCE = (
     Criterion("shape", SHAPES),
     Criterion("finalized_at"),
+    LISTED,
     Criterion("landed_on"),
     Criterion("last_modified"),
     Criterion("uri"),
@@ -42,13 +47,15 @@ MAIN_SHAPES = ("harbor", "trial")
 
 SAME_ATTEMPT = ("source", "landed_on", "attempt_id")
 
+NOTHING_VANISHED = pl.DataFrame(schema={"uri": pl.String(), "landed_on": pl.Date()})
+
 
 class Resolution(NamedTuple):
     """What a day's candidates came to.
 
-    winners: `document` and `identical_copies`, one row per attempt and day. recorded: `document` and `attempt_id` of
-    every document whose recorded values are kept, under the attempt that they belong to (null for totals of a whole
-    document). quarantine: the superseded, and side files without a main file.
+    winners: `document`, `vanished` and `identical_copies`, one row per attempt and day. recorded: `document` and
+    `attempt_id` of every document whose recorded values are kept, under the attempt that they belong to (null for
+    totals of a whole document). quarantine: the superseded, and side files without a main file.
     """
 
     winners: pl.DataFrame
@@ -58,12 +65,7 @@ class Resolution(NamedTuple):
 
 def order_by() -> str:
     """The order as an SQL `ORDER BY` list, best first."""
-    return ", ".join(
-        f"CASE {column} {' '.join(f'WHEN {value!r} THEN {rank}' for rank, value in enumerate(ranked))} END"
-        if ranked
-        else f"{column} {'DESC' if descending else 'ASC'} NULLS LAST"
-        for column, ranked, descending in PRECEDENCE
-    )
+    return ", ".join(map(_in_sql, PRECEDENCE))
 
 
 def resolve(
@@ -71,14 +73,19 @@ def resolve(
     recorded_values: pl.DataFrame,
     side_files: pl.DataFrame,
     precedence: Sequence[Criterion] = PRECEDENCE,
+    vanished: pl.DataFrame = NOTHING_VANISHED,
 ) -> Resolution:
     """The winner per attempt and landing day, by `precedence` on the candidates' columns and the `depth` of their path.
+
+    `vanished` names the objects that are no longer listed.
 
     The others by what they add: of one shape and content, one stays; the winner counts the copies of all. Of the rest,
     one of the winner's shape, or with a recorded figure that is not the winner's, is superseded; all keep their
     recorded values.
     """
-    ranked = candidates.pipe(_best_first, precedence)
+    gone = vanished.with_columns(vanished=pl.lit(value=True))
+    flagged = candidates.join(gone, on=vanished.columns, how="left", maintain_order="left")
+    ranked = flagged.with_columns(pl.col("vanished").fill_null(value=False)).pipe(_best_first, precedence)
     kept = ranked.unique([*SAME_ATTEMPT, "shape", "digest"], keep="first", maintain_order=True)
     copies = ranked.group_by(SAME_ATTEMPT).agg(
         identical_copies=pl.len().cast(pl.Int64) - pl.struct("shape", "digest").n_unique().cast(pl.Int64)
@@ -90,7 +97,7 @@ def resolve(
     )
     attached = _attached(side_files, candidates)
     return Resolution(
-        winners.join(copies, on=SAME_ATTEMPT).select("document", "identical_copies"),
+        winners.join(copies, on=SAME_ATTEMPT).select("document", "vanished", "identical_copies"),
         pl.concat([kept.select("document", "attempt_id"), _with_main(attached).select("document", "attempt_id")]),
         pl.concat([_superseded(losers, recorded_values), _without_main(attached)]),
     )
@@ -135,19 +142,28 @@ def enclosed(candidates: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def _best_first(candidates: pl.DataFrame, precedence: Sequence[Criterion]) -> pl.DataFrame:
     """In order; of documents within one object the last, so that the order is total."""
-    keys = [
-        pl.col(one.column).replace_strict(
-            {value: -rank for rank, value in enumerate(one.ranked)}, return_dtype=pl.Int64
-        )
-        if one.ranked
-        else pl.col(one.column)
-        for one in precedence
-    ]
+    descending = [*(one.descending for one in precedence), True]
     return (
         candidates.with_columns(depth=pl.col("uri").str.count_matches("/", literal=True))
-        .sort(*keys, "document", descending=[*(one.descending for one in precedence), True], nulls_last=True)
+        .sort(*map(_in_polars, precedence), "document", descending=descending, nulls_last=True)
         .drop("depth")
     )
+
+
+def _in_polars(one: Criterion) -> pl.Expr:
+    column = pl.col(one.column)
+    if one.ranked:
+        ranks = {value: -rank for rank, value in enumerate(one.ranked)}
+        return column.replace_strict(ranks, return_dtype=pl.Int64)
+    return column if one.null_as is None else column.fill_null(one.null_as)
+
+
+def _in_sql(one: Criterion) -> str:
+    if one.ranked:
+        ranks = " ".join(f"WHEN {value!r} THEN {rank}" for rank, value in enumerate(one.ranked))
+        return f"CASE {one.column} {ranks} END"
+    column = one.column if one.null_as is None else f"COALESCE({one.column}, {one.null_as})"
+    return f"{column} {'DESC' if one.descending else 'ASC'} NULLS LAST"
 
 
 def _superseded(losers: pl.DataFrame, recorded_values: pl.DataFrame) -> pl.DataFrame:

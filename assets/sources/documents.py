@@ -67,7 +67,8 @@ CANDIDATES = {
 """Columns of the candidates.
 
 Documents of one object are numbered in its order. `path` says where inside the object a document stands (null: it is
-the whole object), `digest` is the SHA-256 of the document's own content, `sha256` that of the object.
+the whole object), `digest` is the SHA-256 of the document's own content, `sha256` that of the object. No document says
+whether it vanished: that is added from the listing.
 """
 
 SIDE_FILES = {

@@ -11,7 +11,7 @@ import msgspec
 import polars as pl
 
 from assets.attempts.contract import BenchmarkRuns, RecordedValues
-from assets.attempts.precedence import Criterion
+from assets.attempts.precedence import LISTED, Criterion
 from assets.contract import table_name
 from assets.sources import harbor_frames, terminal_bench
 from assets.sources.documents import Decoded, Document, Fault, Limits, Refused, quarantine, uncollected
@@ -35,7 +35,7 @@ SIDE_FILES = ("/verifier/reward.json", "/verifier/reward.txt")
 READS = (RESULT, RUN_RESULTS, *SIDE_FILES)
 """Ends of the keys that are read: of a trial's directory a few kilobytes, never its logs and recordings."""
 
-PRECEDENCE = (Criterion("depth", descending=False), Criterion("uri", descending=False))
+PRECEDENCE = (LISTED, Criterion("depth", descending=False), Criterion("uri", descending=False))
 """Of copies of one trial the least deep path counts: a job directory is easily copied into another one."""
 
 _TRIAL = msgspec.json.Decoder(Trial)

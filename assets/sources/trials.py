@@ -48,6 +48,7 @@ def tables(observed: pl.DataFrame) -> dict[str, pl.DataFrame]:
         | {
             "repeat": pl.col("attempt_index"),
             "has_evidence": pl.lit(value=False),
+            "vanished": pl.lit(value=False),
         }
     )
     return {

@@ -189,6 +189,7 @@ def _attempts(attempts: Sequence[Attempt], owners: pl.DataFrame) -> pl.DataFrame
     return owners.head(len(attempts)).with_columns(
         *(series(name, column, columns[name]) for name, column in values.items()),
         *(series(name, column, pl.Int64()).cast(columns[name]) for name, column in times.items()),
+        vanished=pl.lit(value=False),
         identical_copies=pl.lit(0, pl.Int64()),
     )
 

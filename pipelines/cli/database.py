@@ -14,9 +14,11 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import TableNotFoundError
+from pyarrow.dataset import Dataset
 
 from assets.attempts.contract import Attempts
 from assets.attempts.precedence import order_by
@@ -64,7 +66,7 @@ def connect(settings: Settings, query: str, as_of: dt.datetime | None = None) ->
     connection = duckdb.connect(":memory:", config=LOCKED_DOWN)
     connection.execute("SET TimeZone = 'UTC'")
     for name, table in open_tables(stored(settings), wanted, as_of):
-        connection.register(name, table.to_pyarrow_dataset())
+        connection.register(name, _widened(table.to_pyarrow_dataset(), TABLES[name]))
     present = {row[0] for row in connection.execute("SHOW TABLES").fetchall()}
     for name in [name for name in TABLES if name in present]:
         if name in {table_name(RawArtifacts), table_name(Attempts)} or table_name(Attempts) in present:
@@ -72,6 +74,12 @@ def connect(settings: Settings, query: str, as_of: dt.datetime | None = None) ->
         _comment(connection, TABLES[name])
     connection.execute("SET lock_configuration = true")
     return connection
+
+
+def _widened(rows: Dataset, contract: type[Contract]) -> Dataset:
+    """The rows, with nulls in the columns that the contract has gained since: of an older table, or as of then."""
+    gained = {column: dtype for column, dtype in schema(contract).items() if column not in rows.schema.names}
+    return rows.replace_schema(pa.schema([*rows.schema, *pl.DataFrame(schema=gained).to_arrow().schema]))
 
 
 def stored(settings: Settings) -> Tables:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import dagster as dg
 import pytest
 
+from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import table_name
 from assets.tables import LAYERS
 from pipelines.build import table_store
@@ -22,6 +23,7 @@ from pipelines.cli.database import ask, connect
 from pipelines.requests import MOST_RUNS
 from pipelines.run import registered
 from pipelines.settings import Settings
+from pipelines.staleness import decoded_days
 from pipelines.storage.errors import StoreError
 from tests.integration.campaign_store import BETWEEN, EARLY, LATE, attempt, files, path
 from tests.integration.daemon import Daemon, asked
@@ -30,6 +32,8 @@ from tests.integration.warehouses import in_place, put_aside, ran, rows, setting
 
 NOON = dt.datetime(2026, 11, 25, 12, tzinfo=dt.UTC)
 BEYOND = "2026-11-05"
+DAYS = (EARLY, BETWEEN, LATE)
+DECODED_OR_SCORED = [table_name(contract) for name in ("attempts", "results") for contract in LAYERS[name]]
 LATER = {"status": "completed", "finalizedAt": "2026-11-29T09:00:00Z"}
 FEWER = [{**day, "activePayingAccounts": 3} for day in full()["trajectory"]]
 """A trajectory that misses the objective."""
@@ -126,7 +130,7 @@ def put(where: Settings, key: str, content: bytes) -> None:
 
 
 def once(day: str, campaign: str = "", keys: dict[str, str] | None = None) -> dict[str, Counter[tuple[str, ...]]]:
-    """Every table of the day once, and those of the campaign."""
+    """Every table of the day once but what only registrations change, and those of the campaign."""
     of_layer = {"landing": (day,), "attempts": (day,), "results": (day, "v1")}
     if campaign:
         of_layer["campaigns"] = ((keys or {})[campaign], "v1")
@@ -135,6 +139,7 @@ def once(day: str, campaign: str = "", keys: dict[str, str] | None = None) -> di
         for name, contracts in LAYERS.items()
         if name in of_layer
         for contract in contracts
+        if contract is not CampaignRegistrations
     }
 
 
@@ -183,16 +188,77 @@ def test_the_daemon_computes_what_changed_and_nothing_else(daemon: Daemon, chang
     assert daemon.results_due() == []
 
 
-def test_a_vanished_artifact_is_flagged_and_nothing_is_computed(daemon: Daemon) -> None:
+def test_a_vanished_artifact_is_flagged_and_keeps_what_it_said(daemon: Daemon) -> None:
     where, begun = daemon.where, versions(daemon.where)
-    (Path(where.artifacts) / path("cmp-early", "control", "c1")).unlink()
+    before = {name: rows(where, name, drop=("vanished",)) for name in DECODED_OR_SCORED}
+    gone = path("cmp-early", "control", "c1")
+    (Path(where.artifacts) / gone).unlink()
     assert daemon.follow("landing", daemon.tick("late_artifacts")) == [EARLY]
-    assert (daemon.score(), asked(daemon.tick("campaigns_touched"))) == ([], [])
-    assert written(where, begun) == {"raw_artifacts": {(EARLY,): 1}}
+    assert (daemon.score(), asked(daemon.tick("campaigns_touched"))) == ([f"{EARLY}|v1"], [])
+    assert written(where, begun) == once(EARLY)
+    assert vanished(where) == [gone]
+    for name, held in before.items():
+        assert rows(where, name, drop=("vanished",)).equals(held), name
+    assert [one.differing for one in check(where)] == [[], []]
+    put(where, gone, text(attempt("cmp-early", "control", "c1")))
+    ran(where)
+    assert vanished(where) == []
+
+
+def vanished(where: Settings) -> list[str]:
+    """The keys of the documents of attempts that are no longer in the store."""
+    flagged = rows(where, "attempts").filter("vanished")["uri"]
+    return sorted(uri.partition("/artifacts/")[2] for uri in flagged)
+
+
+def test_a_document_that_was_moved_to_a_later_day_and_back_counts_as_it_stands_now(daemon: Daemon) -> None:
+    """And what it said on the later day is kept there, behind it."""
+    where = daemon.where
+    here, there = path("cmp-early", "control", "c1"), path("cmp-early", "control", "c1", BETWEEN)
+    right, wrong = text(attempt("cmp-early", "control", "c1")), failing("cmp-early")
+
+    def classes() -> list[tuple[str, str]]:
+        query = (
+            "SELECT landed_on::TEXT, class FROM verifications_current "
+            "WHERE attempt_id = 'worldseq:cmp-early-control-c1'"
+        )
+        return ask(connect(where, query), query).fetchall()
+
+    def successes() -> list[float | None]:
+        pairs = rows(where, "campaign_pairs").filter(campaign_id="cmp-early", company_id="c1")
+        return pairs["baseline_value"].to_list()
+
+    def follow() -> None:
+        daemon.follow("landing", daemon.tick("late_artifacts"))
+        daemon.score()
+        daemon.follow("campaigns", daemon.tick("campaigns_touched"))
+        assert [one.differing for one in check(where)] == [[], []]
+
+    def move(source: str, target: str) -> None:
+        (Path(where.artifacts) / target).parent.mkdir(parents=True, exist_ok=True)
+        (Path(where.artifacts) / source).rename(Path(where.artifacts) / target)
+        follow()
+        assert vanished(where) == [source]
+
+    assert (classes(), successes()) == ([(EARLY, "eligible")], [1.0])
+    move(here, there)
+    assert (classes(), successes()) == ([(BETWEEN, "eligible")], [1.0])
+    move(there, here)
+    assert classes() == [(EARLY, "eligible")]
+    put(where, here, wrong)
+    follow()
+    assert (classes(), successes()) == ([(EARLY, "ineligible")], [0.0])
+    assert rows(where, "verifications").filter(landed_on=dt.date.fromisoformat(BETWEEN), rules="v1").height == 2
+    put(where, here, right)
+    ran(where)
+    assert (classes(), successes()) == ([(EARLY, "eligible")], [1.0])
+    begun = versions(where)
+    ran(where)
+    assert written(where, begun) == {}
 
 
 def test_a_corrected_registration_is_decoded_on_its_day_and_compared(daemon: Daemon) -> None:
-    """Of a registration the day is that of its last modification: here it moves, and both of its days are decoded."""
+    """Of a registration the day is that of its last modification: here it moves to one that has nothing else."""
     where, begun = daemon.where, versions(daemon.where)
     path = Path(where.artifacts) / "campaigns/cmp-late.json"
     content = path.read_bytes().replace(b"0.05", b"0.07")
@@ -202,16 +268,49 @@ def test_a_corrected_registration_is_decoded_on_its_day_and_compared(daemon: Dae
     daemon.follow("landing", daemon.tick("late_artifacts"))
     daemon.follow("landing", daemon.tick("late_artifacts"))
     assert asked(daemon.tick("late_artifacts")) == []
-    daemon.score()
-    touched = daemon.follow("campaigns", daemon.tick("campaigns_touched"))
-    assert touched == [f"{campaign_keys(where)['cmp-late']}|v1"]
-    done = written(where, begun)
-    assert done["attempts"] == {(EARLY,): 1, (NOON.date().isoformat(),): 1}
-    assert {key for key, _ in done["campaign_comparisons"]} == {campaign_keys(where)["cmp-late"]}
+    assert daemon.score() == []
+    key = campaign_keys(where)["cmp-late"]
+    assert daemon.follow("campaigns", daemon.tick("campaigns_touched")) == [f"{key}|v1"]
+    assert written(where, begun) == registered_on(EARLY, NOON.date().isoformat()) | compared(key)
     assert [one.differing for one in check(where)] == [[], []]
     run = versions(where)
     ran(where)
     assert written(where, run) == {}
+    assert (decoded_days(table_store(where)), daemon.results_due()) == (set(map(dt.date.fromisoformat, DAYS)), [])
+
+
+def registered_on(*days: str) -> dict[str, Counter[tuple[str, ...]]]:
+    """All that is written of registrations that change on these days."""
+    return {name: Counter((day,) for day in days) for name in ("raw_artifacts", "campaign_registrations", "quarantine")}
+
+
+def compared(key: str) -> dict[str, Counter[tuple[str, ...]]]:
+    return {table_name(contract): Counter([(key, "v1")]) for contract in LAYERS["campaigns"]}
+
+
+def test_a_registration_that_is_edited_on_the_day_of_attempts_leaves_them_alone(where: Settings) -> None:
+    begun = versions(where)
+    path = Path(where.artifacts) / "campaigns/cmp-early.json"
+    content = path.read_bytes().replace(b"0.05", b"0.07")
+    path.unlink()
+    path.write_bytes(content)
+    touch(path, dt.datetime.combine(dt.date.fromisoformat(EARLY), dt.time(13), dt.UTC))
+    assert (ran(where).scored, ran(where).fetched) == ({}, 0)
+    assert written(where, begun) == registered_on(EARLY) | compared(campaign_keys(where)["cmp-early"])
+    assert [one.differing for one in check(where)] == [[], []]
+
+
+def test_a_withdrawn_registration_is_flagged_and_its_comparison_stays(daemon: Daemon) -> None:
+    where, begun = daemon.where, versions(daemon.where)
+    before = rows(where, "campaign_comparisons")
+    (Path(where.artifacts) / "campaigns/cmp-early.json").unlink()
+    assert daemon.follow("landing", daemon.tick("late_artifacts")) == [EARLY]
+    assert (daemon.score(), asked(daemon.tick("campaigns_touched"))) == ([], [])
+    assert written(where, begun) == registered_on(EARLY)
+    assert rows(where, "campaign_comparisons").equals(before)
+    begun = versions(where)
+    ran(where)
+    assert written(where, begun) == {}
 
 
 def test_a_listing_that_fails_changes_nothing(daemon: Daemon) -> None:
@@ -240,15 +339,15 @@ def test_a_night_over_unchanged_days_asks_for_no_result(daemon: Daemon) -> None:
     night = daemon.night()
     nights = [dt.date(2026, 11, 17) + dt.timedelta(number) for number in range(8)]
     assert asked(night) == [day.isoformat() for day in nights]
-    empty = [EARLY, BETWEEN, LATE]
+    skipped = {f"{name}_checks" for name in ("attempts_layer", "campaign_registrations", "quarantine")}
     for one in night.run_requests:
         done = daemon.execute("landing", one.partition_key, tags=one.tags)
         assert done.success
         steps = {event.step_key: event.event_type for event in done.all_events if event.is_step_skipped}
-        if one.partition_key in empty:
-            assert steps == {"attempts_layer_checks": dg.DagsterEventType.STEP_SKIPPED}
-    assert {day for table, keys in written(daemon.where, begun).items() for (day,) in keys}.isdisjoint(empty)
-    assert [key for key in daemon.results_due() if key.split("|")[0] in empty] == []
+        if one.partition_key in DAYS:
+            assert steps == dict.fromkeys(skipped, dg.DagsterEventType.STEP_SKIPPED)
+    assert {day for table, keys in written(daemon.where, begun).items() for (day,) in keys}.isdisjoint(DAYS)
+    assert [key for key in daemon.results_due() if key.split("|")[0] in DAYS] == []
 
 
 def test_a_sensor_while_a_run_is_under_way(daemon: Daemon) -> None:

@@ -102,7 +102,7 @@ def test_a_store_that_lost_everything_is_landed_and_results_stay(daemon: Daemon)
     put(daemon.where, f"worldseq/{TODAY}/.keep", b"")
     shutil.rmtree(Path(daemon.where.artifacts) / "worldseq" / YESTERDAY)
     assert asked(daemon.tick("late_artifacts")) == [YESTERDAY]
-    daemon.execute("landing", YESTERDAY, ["raw_artifacts"])
+    daemon.execute("landing", YESTERDAY)
     assert rows(daemon.where, "raw_artifacts")["vanished"].sort().to_list() == [False, True]
     assert asked(daemon.tick("late_artifacts")) == []
     assert rows(daemon.where, "verifications").height == 1

@@ -11,16 +11,20 @@ import dagster as dg
 import pytest
 
 from assets.attempts.assets import CODE_VERSION, LAYER
-from assets.attempts.contract import Attempts
+from assets.attempts.contract import PARTS, Attempts
+from assets.attempts.inputs import NOTHING
+from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import empty, table_name
+from assets.landing.contract import Quarantine
 from assets.rulesets.loader import RuleSet, load_all, parse
 from assets.tables import LAYERS, TABLES, layer
 from pipelines.build import build_definitions
 from pipelines.released import notes
 from pipelines.settings import Settings
-from pipelines.staleness import FORCED, Plan, Recipe, expected, parts, recipes, stale, undecoded
+from pipelines.staleness import FORCED, Plan, Recipe, expected, parts, recipes, stale, undecoded, undecoded_days
 from pipelines.storage.provenance import Provenance
 from pipelines.storage.tables import Tables
+from tests.pipelines.cli.warehouse import attempt, frame
 
 FIRST, LAST = dt.date(2026, 9, 14), dt.date(2026, 9, 15)
 DAYS = [FIRST, LAST]
@@ -233,24 +237,44 @@ def test_a_commit_of_an_older_format_is_stale_once(tables: Tables, ordered: list
 
 
 @pytest.mark.parametrize(
-    ("inputs", "undone"), [({}, []), ({FIRST: "1 2026-09-14", LAST: "other"}, [LAST]), ({FIRST: ""}, [FIRST])]
+    ("inputs", "undone"),
+    [
+        ({}, []),
+        ({FIRST: "1 2026-09-14", LAST: "other"}, [LAST]),
+        ({FIRST: ""}, [FIRST]),
+        ({FIRST: NOTHING, LAST + dt.timedelta(1): NOTHING}, []),  # no rows are stored of either
+    ],
 )
 def test_days_that_are_not_decoded_from_what_they_would_be(
     tables: Tables, specs: list[dg.AssetSpec], inputs: Mapping[dt.date, str], undone: list[dt.date]
 ) -> None:
-    assert undecoded(tables, specs, LAYER, inputs) == undone
+    assert undecoded(tables, specs, {LAYER: inputs}) == {LAYER: undone}
+    assert undecoded_days(tables, specs, {LAYER: inputs}) == undone
+
+
+def test_a_day_of_nothing_that_has_rows(tables: Tables, specs: list[dg.AssetSpec]) -> None:
+    rows = frame(Attempts, attempt("worldseq:a", LAST))
+    tables.replace(Attempts, rows, [{"landed_on": LAST}], {"code_version": CODE_VERSION})
+    assert undecoded(tables, specs, {PARTS: dict.fromkeys(DAYS, NOTHING)}) == {PARTS: [LAST]}
+
+
+def test_tables_that_are_written_apart_are_due_apart(tables: Tables, specs: list[dg.AssetSpec]) -> None:
+    now = {day: f"1 {day}" for day in DAYS}
+    inputs = {PARTS: now, (Quarantine,): {**now, FIRST: "other"}, (CampaignRegistrations,): {**now, LAST: "other"}}
+    assert undecoded(tables, specs, inputs) == {PARTS: [], (Quarantine,): [FIRST], (CampaignRegistrations,): [LAST]}
+    assert undecoded_days(tables, specs, inputs) == DAYS
 
 
 @pytest.mark.parametrize("change", [{"code_version": "0"}, {"code_version": ""}])
 def test_a_day_of_which_one_table_is_of_another_code(
     tables: Tables, specs: list[dg.AssetSpec], change: dict[str, Any]
 ) -> None:
-    current = {day: f"1 {day}" for day in DAYS}
-    assert undecoded(tables, specs, LAYER, current) == []
-    note(tables, "quarantine", [{"landed_on": LAST}], [current[LAST]], **change)
-    assert undecoded(tables, specs, LAYER, current) == [LAST]
+    current = {LAYER: {day: f"1 {day}" for day in DAYS}}
+    assert undecoded_days(tables, specs, current) == []
+    note(tables, "quarantine", [{"landed_on": LAST}], [current[LAYER][LAST]], **change)
+    assert undecoded_days(tables, specs, current) == [LAST]
 
 
 def test_a_table_of_the_layer_that_is_not_there(tables: Tables, specs: list[dg.AssetSpec]) -> None:
     shutil.rmtree(tables.uri(TABLES["branches"]))
-    assert undecoded(tables, specs, LAYER, {day: f"1 {day}" for day in DAYS}) == DAYS
+    assert undecoded_days(tables, specs, {LAYER: {day: f"1 {day}" for day in DAYS}}) == DAYS

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from assets.attempts.precedence import PRECEDENCE, Resolution, order_by, resolve
+from assets.attempts.precedence import PRECEDENCE, Resolution, across_days, order_by, resolve
 from assets.contract import schema
 from assets.landing.contract import Quarantine
 from assets.sources import worldseq
@@ -72,6 +72,42 @@ def test_the_order(better: Document, worse: Document) -> None:
     name = better.uri.rpartition("/")[2]
     assert winner(better, worse)[0] == name
     assert winner(worse, better)[0] == name
+
+
+@pytest.mark.parametrize(
+    ("listed", "gone", "wins"),
+    [
+        (document(FULL, "a.json"), document(changed("note", 1), "b.json", LATER), True),
+        (document(FULL, "a.json"), document(FULL, "b.json", LATER), True),  # of copies the one that is there
+        (document(FINALIZER, "a.json"), document(FULL, "b.json"), False),  # evidence is kept
+        (document(FULL, "a.json"), document(finalized("2026-11-29T02:00:00Z"), "b.json"), False),
+    ],
+)
+def test_one_that_is_listed_goes_before_one_that_vanished(listed: Document, gone: Document, wins: bool) -> None:
+    decoded, _ = resolved(listed, gone)
+    places = pl.DataFrame({"uri": [gone.uri], "landed_on": [gone.landed_on]})
+    figures = decoded.frames["recorded_values"]
+    for flagged in (places, places.clear()):
+        row = only(resolve(decoded.candidates, figures, decoded.side_files, vanished=flagged).winners)
+        won = decoded.candidates.filter(document=row["document"])["uri"].item()
+        there = flagged.is_empty() or wins
+        assert (won == listed.uri) == (wins and not flagged.is_empty())
+        assert row["vanished"] is not there
+
+
+def test_across_days_one_that_is_listed_goes_before_a_later_one_that_vanished() -> None:
+    next_day = DAY + dt.timedelta(days=1)
+    decoded, _ = resolved(document(FULL), document(changed("note", 1), landed_on=next_day))
+    rows = decoded.frames["attempts"].drop("document").sort("landed_on")
+    for flags, day in (
+        ([False, True], DAY),
+        ([None, True], DAY),
+        ([False, None], next_day),
+        ([None, False], next_day),
+        ([True, True], next_day),
+    ):
+        flagged = rows.with_columns(vanished=pl.Series(flags, dtype=pl.Boolean))
+        assert across_days(flagged)["landed_on"].to_list() == [day]
 
 
 def test_of_one_object_the_last_document_wins() -> None:
@@ -220,19 +256,24 @@ def test_sql_orders_alike() -> None:
         document(one, f"{number % 5}-é{number}.json", modified) for number, (one, modified) in enumerate(contents)
     ]
     candidates = worldseq.decode(documents, Limits()).candidates
-    in_sql = duckdb.from_arrow(candidates.to_arrow()).order(order_by()).pl()
-    one_by_one = [int(document) for document in _by_repeated_resolution(candidates)]
+    vanished = candidates.filter(pl.col("document") % 3 == 0).select("uri", "landed_on")
+    gone = pl.col("uri").is_in(vanished["uri"].implode())
+    # A row from before it was told whether it vanished is as one that did not.
+    flagged = candidates.with_columns(vanished=pl.when(gone).then(True).when(pl.col("document") % 3 == 1).then(False))
+    in_sql = duckdb.from_arrow(flagged.to_arrow()).order(order_by()).pl()
+    one_by_one = [int(document) for document in _by_repeated_resolution(candidates, vanished)]
     assert in_sql["document"].to_list() == one_by_one
     assert [criterion.column for criterion in PRECEDENCE] == [
         "shape",
         "finalized_at",
+        "vanished",
         "landed_on",
         "last_modified",
         "uri",
     ]
 
 
-def _by_repeated_resolution(candidates: pl.DataFrame) -> list[int]:
+def _by_repeated_resolution(candidates: pl.DataFrame, vanished: pl.DataFrame) -> list[int]:
     """The documents from best to worst: the winner, then the winner of the others, and so on."""
     no_figures = pl.DataFrame(
         schema={
@@ -246,7 +287,7 @@ def _by_repeated_resolution(candidates: pl.DataFrame) -> list[int]:
     no_files = worldseq.decode([], Limits()).side_files
     order = []
     while not candidates.is_empty():
-        best = resolve(candidates, no_figures, no_files).winners["document"].item()
+        best = resolve(candidates, no_figures, no_files, vanished=vanished).winners["document"].item()
         order.append(best)
         candidates = candidates.filter(pl.col("document") != best)
     return order

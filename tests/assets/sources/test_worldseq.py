@@ -102,6 +102,7 @@ def test_the_attempt_of_a_full_artifact() -> None:
         "recorded_primary_value": 250_000.0,
         "unknown_answers": 0,
         "unknown_evidence": 0,
+        "vanished": False,
         "identical_copies": 0,
     }
     assert only(decoded.candidates)["digest"] == hashlib.sha256(content).hexdigest()

@@ -5,6 +5,7 @@ import datetime as dt
 import io
 import json
 import os
+import shutil
 import signal
 import threading
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+from deltalake import write_deltalake
 
 from assets.attempts.contract import Attempts
 from assets.contract import descriptions
@@ -60,6 +62,7 @@ def test_current_parts_are_the_winners(scorehouse: Scorehouse) -> None:
         ({"finalized_at": None}, False),
         ({"finalized_at": dt.datetime(2026, 9, 15, tzinfo=dt.UTC)}, True),
         ({"finalized_at": dt.datetime(2026, 9, 14, 12, tzinfo=dt.UTC)}, True),  # else the later landing day
+        ({"finalized_at": dt.datetime(2026, 9, 14, 12, tzinfo=dt.UTC), "vanished": True}, False),
     ],
 )
 def test_precedence_across_days(scorehouse: Scorehouse, tables: Tables, later: dict[str, object], wins: bool) -> None:
@@ -257,6 +260,18 @@ def test_as_of_reads_an_earlier_state(scorehouse: Scorehouse, tables: Tables) ->
     assert rows(scorehouse(*query, "--as-of", before.isoformat())) == [{"n": 4}]
     assert rows(scorehouse(*query, "--as-of", "2020-01-01")) == [{"n": 0}]
     assert scorehouse(*query, "--as-of", "yesterday").exit_code == 2
+
+
+def test_a_table_from_before_a_column_was_added(scorehouse: Scorehouse, tables: Tables) -> None:
+    """As an earlier version wrote it, and nothing has migrated it since."""
+    rows_then = tables.scan(Attempts).drop("vanished").collect()
+    shutil.rmtree(tables.uri(Attempts))
+    write_deltalake(tables.uri(Attempts), rows_then.to_arrow(), partition_by=["landed_on"])
+    query = "SELECT attempt_id, landed_on, vanished FROM attempts_current ORDER BY ALL"
+    assert rows(scorehouse("sql", query, "--format", "json")) == [
+        {"attempt_id": "worldseq:a", "landed_on": "2026-09-14", "vanished": None},
+        {"attempt_id": "worldseq:b", "landed_on": "2026-09-15", "vanished": None},
+    ]
 
 
 def test_columns_carry_their_descriptions(scorehouse: Scorehouse) -> None:

@@ -10,10 +10,11 @@ import polars as pl
 
 from assets.campaigns.comparison import comparison
 from assets.campaigns.contract import COMPARED, CampaignComparisons
-from assets.campaigns.current import current, paired
+from assets.campaigns.current import current, failed_predicates, paired, primary_unit
+from assets.campaigns.report import report
 from assets.contract import table_name
 from assets.rulesets.loader import active, load_all, select
-from pipelines.build import table_store
+from pipelines.build import report_store, table_store
 from pipelines.run import registered
 from pipelines.settings import Settings
 
@@ -27,31 +28,47 @@ class Checked(NamedTuple):
 
 
 def verdicts(settings: Settings, campaigns: Sequence[str] = (), rules: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The stored comparisons of the named campaigns, or of all, under the named rule sets or the active ones."""
+    """The stored comparisons of the named campaigns, or of all, under the named rule sets or the active ones.
+
+    `withdrawn` says of each whether its registration is no longer in the store.
+    """
     tables = table_store(settings)
     rule_sets = load_all(settings.rulesets)
-    keys, ids = list(registered(tables, campaigns)), list(rules or active(rule_sets))
+    known, ids = registered(tables, campaigns), list(rules or active(rule_sets))
     if not tables.exists(CampaignComparisons):
         return []
-    rows = tables.scan(CampaignComparisons).filter(pl.col("campaign_key").is_in(keys), pl.col("rules").is_in(ids))
-    return rows.sort("campaign_id", "rules").collect().to_dicts()
+    rows = tables.scan(CampaignComparisons).filter(
+        pl.col("campaign_key").is_in(list(known)), pl.col("rules").is_in(ids)
+    )
+    made = rows.sort("campaign_id", "rules").collect().to_dicts()
+    return [{**row, "withdrawn": bool(known[row["campaign_key"]].vanished)} for row in made]
 
 
 def check(settings: Settings, campaigns: Sequence[str] = (), rules: Sequence[str] = ()) -> list[Checked]:
-    """Make the named comparisons, or all, anew and compare every row with what is stored, bit for bit."""
-    tables = table_store(settings)
+    """Make the named comparisons, or all, anew and compare every row and report with what is stored, bit for bit.
+
+    Raises:
+        StoreError: a table or a report cannot be read, or the report of a comparison that is stored is not there.
+        UnknownCampaignError: a campaign is not registered.
+    """
+    tables, reports = table_store(settings), report_store(settings)
     rule_sets = load_all(settings.rulesets)
     known = registered(tables, campaigns)
     found = []
     for wanted in select(rule_sets, rules or active(rule_sets)):
         rows = current(tables, [one.campaign_id for one in known.values()], wanted)
         for key, one in known.items():
-            made = comparison(one, paired(one, rows, wanted), wanted)
+            pair = paired(one, rows, wanted)
+            made = comparison(one, pair, wanted)
             where = [{"campaign_key": key, "rules": wanted.id}]
             differing = []
             for contract, frame in zip(COMPARED, made, strict=True):
                 stored = tables.scan(contract, where).collect()
                 differing += _differing(table_name(contract), stored, frame)
+            if not differing:  # else there may be none
+                told = failed_predicates(one, pair, rows), pair.unregistered, primary_unit(pair, rows)
+                same = reports.read(key, wanted.id) == report(made, one, *told)
+                differing += [] if same else ["report"]
             found.append(Checked(one.campaign_id, wanted.id, differing))
     return found
 

@@ -15,7 +15,7 @@ import polars as pl
 from assets.ahead import ahead
 from assets.attempts.contract import PARTS, Attempts, BenchmarkRuns, Observations, RecordedValues
 from assets.attempts.inputs import DOCUMENT, PLACE, companions_of, current
-from assets.attempts.precedence import Resolution, enclosed, resolve
+from assets.attempts.precedence import Resolution, enclosed, flagged, resolve
 from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import Contract, empty, schema, table_name, to_contract
 from assets.landing.contract import Quarantine, RawArtifacts
@@ -207,7 +207,8 @@ def _resolved(spool: Spool, whole: Part, rows: pl.DataFrame) -> Decoded:
         elif contract is Attempts:
             frame = frame.drop("vanished", "identical_copies").join(winners.lazy(), on="document")
         elif contract is CampaignRegistrations:
-            frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
+            kept = frame.drop("vanished").join(resolution.recorded.lazy(), on="document", how="semi")
+            frame = flagged(kept, vanished)
         elif contract is BenchmarkRuns:
             frame = frame.join(resolution.recorded.lazy(), on="document", how="semi")
             frame = frame.drop("duplicates").join(

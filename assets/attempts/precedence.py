@@ -83,9 +83,7 @@ def resolve(
     one of the winner's shape, or with a recorded figure that is not the winner's, is superseded; all keep their
     recorded values.
     """
-    gone = vanished.with_columns(vanished=pl.lit(value=True))
-    flagged = candidates.join(gone, on=vanished.columns, how="left", maintain_order="left")
-    ranked = flagged.with_columns(pl.col("vanished").fill_null(value=False)).pipe(_best_first, precedence)
+    ranked = flagged(candidates.lazy(), vanished).collect().pipe(_best_first, precedence)
     kept = ranked.unique([*SAME_ATTEMPT, "shape", "digest"], keep="first", maintain_order=True)
     copies = ranked.group_by(SAME_ATTEMPT).agg(
         identical_copies=pl.len().cast(pl.Int64) - pl.struct("shape", "digest").n_unique().cast(pl.Int64)
@@ -101,6 +99,13 @@ def resolve(
         pl.concat([kept.select("document", "attempt_id"), _with_main(attached).select("document", "attempt_id")]),
         pl.concat([_superseded(losers, recorded_values), _without_main(attached)]),
     )
+
+
+def flagged(rows: pl.LazyFrame, vanished: pl.DataFrame) -> pl.LazyFrame:
+    """The rows with `vanished`: whether their object is one of those that are no longer listed."""
+    gone = vanished.lazy().with_columns(vanished=pl.lit(value=True))
+    told = rows.join(gone, on=vanished.columns, how="left", maintain_order="left")
+    return told.with_columns(pl.col("vanished").fill_null(value=False))
 
 
 def across_days(attempts: pl.DataFrame) -> pl.DataFrame:

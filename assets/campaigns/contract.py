@@ -44,6 +44,11 @@ class CampaignRegistrations(Contract):
     landed_on: dt.date = column("Partition day")
     uri: str = column("Document that registers it")
     last_modified: Utc = column("Last modification of the document")
+    vanished: bool = column(
+        "True where the listing no longer had the document when the day was last decoded: it was withdrawn, and its "
+        "comparison stays. Null, of rows from before this was told, counts as false",
+        nullable=True,
+    )
     registration_digest: str = column("SHA-256 of the registration: canonical JSON without nulls")
     title: str = column("Title", nullable=True)
     metric: str = column("objectiveSuccess, primaryValue, reward, closing:<day metric> or score:<question>")

@@ -53,6 +53,7 @@ class Registration:
     expectation: str
     tolerance: float
     inventory: Sequence[Mapping[str, Any]]
+    vanished: bool | None = None  # whether it was withdrawn
 
     @property
     def compared(self) -> Metric:

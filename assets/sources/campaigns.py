@@ -188,6 +188,7 @@ def _row(number: int, document: Document, campaign: Campaign, digest: str) -> tu
         document.landed_on,
         document.uri,
         document.last_modified,
+        False,  # decoding knows better
         digest,
         campaign.title,
         campaign.metric,

@@ -73,6 +73,8 @@ def print_verdicts(settings: Settings, rows: list[dict[str, Any]]) -> None:
         why = f" ({', '.join(row['reasons'])})" if row["reasons"] else ""
         say(f"  {row['campaign_id']} under {row['rules']}: {row['verdict']}{why}")
         say(f"    {reports.uri(row['campaign_key'], row['rules'])}")
+        if row["withdrawn"]:
+            say("    its registration is no longer in the store", style="yellow")
 
 
 def _shown(value: Any) -> Any:

@@ -23,6 +23,7 @@ from pipelines.jobs import day_range, day_range_of_rules
 from pipelines.run import UnknownCampaignError, compare, registered
 from pipelines.sensors import campaigns_touched
 from pipelines.settings import Settings
+from pipelines.storage.errors import StoreError
 from tests.integration import campaign_store
 from tests.integration.hostile import text
 from tests.integration.warehouses import ran, rows, settings, write
@@ -108,6 +109,18 @@ def test_what_changed_is_stale_until_it_is_compared(tmp_path: Path) -> None:
     (tmp_path / "artifacts" / key).unlink()
     ran(where)
     assert [row["campaign_id"] for row in verdicts(where)] == [CONCLUSIVE, INCOMPLETE]
+
+
+def test_a_report_that_is_not_of_what_is_stored(place: Settings) -> None:
+    reports, (key,) = report_store(place), registered(table_store(place), [CONCLUSIVE])
+    kept = reports.read(key, "v1")
+    reports.write(key, "v1", kept.replace("pass", "fail"))
+    assert [one.differing for one in check(place)] == [["report"], []]
+    Path(reports.uri(key, "v1")).unlink()
+    with pytest.raises(StoreError, match="there is no such report; `scorehouse compare` makes it"):
+        check(place)
+    reports.write(key, "v1", kept)
+    assert [one.differing for one in check(place)] == [[], []]
 
 
 def test_compare_check_tells_by_its_exit_status(place: Settings) -> None:

@@ -18,7 +18,7 @@ from assets.campaigns.contract import CampaignRegistrations
 from assets.contract import table_name
 from assets.tables import LAYERS
 from pipelines.build import table_store
-from pipelines.campaigns import check
+from pipelines.campaigns import check, verdicts
 from pipelines.cli.database import ask, connect
 from pipelines.requests import MOST_RUNS
 from pipelines.run import registered
@@ -308,6 +308,10 @@ def test_a_withdrawn_registration_is_flagged_and_its_comparison_stays(daemon: Da
     assert (daemon.score(), asked(daemon.tick("campaigns_touched"))) == ([], [])
     assert written(where, begun) == registered_on(EARLY)
     assert rows(where, "campaign_comparisons").equals(before)
+    assert [(row["campaign_id"], row["withdrawn"]) for row in verdicts(where)] == [
+        ("cmp-early", True),
+        ("cmp-late", False),
+    ]
     begun = versions(where)
     ran(where)
     assert written(where, begun) == {}

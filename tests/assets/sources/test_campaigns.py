@@ -60,6 +60,7 @@ def test_the_row_of_a_registration() -> None:
         "landed_on": DAY,
         "uri": "memory://store/campaigns/0.json",
         "last_modified": MODIFIED,
+        "vanished": False,
         "registration_digest": hashlib.sha256(canonical).hexdigest(),
         "title": "Planner 2.1 against 2.0",
         "metric": "objectiveSuccess",

@@ -98,9 +98,6 @@ def replay(
     with working("quarantine replay", settings, on or "every day") as reporter:
         found = pipelines.replay.replay(settings, conditions, reporter)
         logs.event("run_finished", verb="quarantine replay", **as_json(found.summary))
-    # Not before: one that was interrupted is gone on with, although what it decoded has left quarantine.
-    if reason and not (found.days or found.without_bytes or found.summary.days):
-        _check_reason(settings, reason)
     if json:
         print_json({**asdict(found), "summary": as_json(found.summary)})
         return
@@ -109,6 +106,9 @@ def replay(
         _print_replayed(found)
     else:
         say("Nothing in quarantine that could be decoded again.")
+        if reason:
+            there = sorted(set(pipelines.replay.quarantined(stored(settings), ())["reason"]))
+            say(f"  Reasons in quarantine: {', '.join(there) or 'none'}")
     if found.without_bytes:
         never = counted(len(found.without_bytes), "document was", "documents were")
         say(f"  {never} never fetched; `scorehouse run` tries again")
@@ -135,17 +135,6 @@ def _conditions(reason: str | None, stage: str | None, source: str | None, on: s
         raise UsageError(f"--stage {stage!r} is no stage; there are {', '.join(QUARANTINE_STAGES)}")
     wanted = {"reason": reason, "stage": stage, "source": source, "landed_on": day(on, "--day")}
     return [pl.col(name) == value for name, value in wanted.items() if value is not None]
-
-
-def _check_reason(settings: Settings, reason: str) -> None:
-    """Refuse a reason that nothing is in quarantine for.
-
-    Raises:
-        UsageError: there are others only.
-    """
-    known = sorted(set(pipelines.replay.quarantined(stored(settings), ())["reason"]))
-    if known and reason not in known:
-        raise UsageError(f"--reason {reason!r}: nothing is in quarantine for it; there are {', '.join(known)}")
 
 
 def _rows(settings: Settings, conditions: list[pl.Expr]) -> pl.DataFrame:

@@ -11,7 +11,7 @@ demo: $(STAMP)
 	$(BIN)/scorehouse demo
 
 test: $(STAMP)
-	$(BIN)/pytest -n 2 --dist loadgroup
+	$(BIN)/pytest -n 3 --dist loadfile
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -175,7 +175,8 @@ def session(
     definitions = build_definitions(settings, **{**overrides, "tables": tables})
     with nullcontext(instance) if instance else instance_in(settings.dagster_home) as opened:
         opened.add_dynamic_partitions(str(rule_set_partitions.name), [rules.id for rules in wanted])
-        gc.freeze()  # what was imported is no garbage, and looking for it there is a tenth of a small run
+        if not gc.get_freeze_count():  # what was imported is no garbage: looking for it is a tenth of a small run
+            gc.freeze()
         begun = Session(definitions, opened, tables, progress, force)
         begun.summary.rules = [rules.id for rules in wanted]
         yield begun, wanted

@@ -13,13 +13,11 @@ from tests.s3 import S3Server, running_server
 PROCESSES = 8
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what needs the S3 server, and keep it on one worker, so that one server serves."""
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the S3 server."""
     for item in items:
         if "s3_server" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.s3)
-            if config.pluginmanager.hasplugin("xdist"):
-                item.add_marker(pytest.mark.xdist_group("s3"))
 
 
 @pytest.fixture(autouse=True)

@@ -211,9 +211,8 @@ def vanished(where: Settings) -> list[str]:
     return sorted(uri.partition("/artifacts/")[2] for uri in flagged)
 
 
-def test_a_document_that_was_moved_to_a_later_day_and_back_counts_as_it_stands_now(daemon: Daemon) -> None:
+def test_a_document_that_was_moved_to_a_later_day_and_back_counts_as_it_stands_now(where: Settings) -> None:
     """And what it said on the later day is kept there, behind it."""
-    where = daemon.where
     here, there = path("cmp-early", "control", "c1"), path("cmp-early", "control", "c1", BETWEEN)
     right, wrong = text(attempt("cmp-early", "control", "c1")), failing("cmp-early")
 
@@ -229,9 +228,7 @@ def test_a_document_that_was_moved_to_a_later_day_and_back_counts_as_it_stands_n
         return pairs["baseline_value"].to_list()
 
     def follow() -> None:
-        daemon.follow("landing", daemon.tick("late_artifacts"))
-        daemon.score()
-        daemon.follow("campaigns", daemon.tick("campaigns_touched"))
+        ran(where)
         assert [one.differing for one in check(where)] == [[], []]
 
     def move(source: str, target: str) -> None:
@@ -250,7 +247,7 @@ def test_a_document_that_was_moved_to_a_later_day_and_back_counts_as_it_stands_n
     assert (classes(), successes()) == ([(EARLY, "ineligible")], [0.0])
     assert rows(where, "verifications").filter(landed_on=dt.date.fromisoformat(BETWEEN), rules="v1").height == 2
     put(where, here, right)
-    ran(where)
+    follow()
     assert (classes(), successes()) == ([(EARLY, "eligible")], [1.0])
     begun = versions(where)
     ran(where)

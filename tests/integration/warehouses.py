@@ -42,6 +42,7 @@ def write(folder: Path, files: dict[str, bytes] | None = None) -> None:
     for key, content in (objects() if files is None else files).items():
         path = folder / "artifacts" / key
         path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)  # another file: the one that is there may be that of a template
         path.write_bytes(content)
 
 

@@ -157,7 +157,7 @@ def spoiled(draw: st.DrawFn, bases: Sequence[Any] = BASES) -> bytes:
     return content[:start] + draw(st.binary(max_size=6)) + content[stop:]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(spoiled() | st.binary(max_size=30), min_size=1, max_size=6))
 def test_the_careful_reading_agrees_with_the_fast_one(contents: list[bytes]) -> None:
     fast = decode(*contents)
@@ -183,7 +183,7 @@ def test_the_fast_path_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert decoded.frames["observations"].height == 2
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(spoiled((RUN, ENTRY, {"reward": True})), min_size=1, max_size=4))
 def test_files_beside_trials_stop_nothing(contents: list[bytes]) -> None:
     files = [

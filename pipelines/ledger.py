@@ -27,7 +27,7 @@ from pipelines.storage.provenance import Provenance, Values
 from pipelines.storage.tables import Tables
 
 ATTEMPTS = table_name(Attempts)
-ROWS_AT_ONCE = 1_200_000
+ROWS_AT_ONCE = 2_400_000
 """Rows of its inputs that a step computes together; its memory grows with them."""
 
 FORCE = "scorehouse/force"

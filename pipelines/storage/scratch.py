@@ -15,6 +15,8 @@ from filelock import FileLock, Timeout
 PREFIX = "scorehouse-"
 LOCK = ".held"
 """A file in each folder that is locked as long as it is in use: the system gives it up with the process."""
+UNSEEN = ".made"
+"""What that file is named until it is locked."""
 
 
 @contextmanager
@@ -23,7 +25,9 @@ def scratch() -> Iterator[Path]:
     _remove_abandoned()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX))
     try:
-        with FileLock(folder / LOCK):
+        with FileLock(folder / UNSEEN):
+            # Until it is locked nobody may find it: who locked it first would remove what is only being made.
+            (folder / UNSEEN).rename(folder / LOCK)
             yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,14 @@ def test_a_folder_of_a_killed_process_is_removed_and_no_other_one(temporary: Pat
     assert held.is_dir()
     with scratch() as own:
         assert {path.name for path in temporary.iterdir()} == {one.name for one in (*others, own)}
+
+
+def test_a_folder_that_is_being_made_is_not_removed_by_another_one(temporary: Path) -> None:
+    def write(number: int) -> str:
+        with scratch() as folder:
+            (folder / "part").write_text(str(number))
+            return (folder / "part").read_text()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(write, range(1000))) == [str(number) for number in range(1000)]
+    assert list(temporary.iterdir()) == []

@@ -9,6 +9,8 @@ from assets.rulesets.loader import RuleSet
 
 BOOLEAN_FIELDS = "^(eligible|verified|constraint:|objective:|reward_valid|correct)"
 UNREADABLE = pl.col("value_type") == "unreadable"
+PLACE = ("field", "recorded_in", "recorded", "reason")
+"""What figures of one attempt or run are sorted by: a document may record one of them several times."""
 
 
 def compared(figures: pl.LazyFrame, rules: RuleSet) -> pl.LazyFrame:

@@ -7,7 +7,7 @@ import polars as pl
 
 from assets.attempts.evidence import KEY, ROW, in_order
 from assets.contract import to_contract
-from assets.reconciliation.comparison import UNREADABLE, compared
+from assets.reconciliation.comparison import PLACE, UNREADABLE, compared
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
 
@@ -54,7 +54,7 @@ def reconciliation(
         .with_columns(recomputed=pl.col("found").struct.field("recomputed"))
         .pipe(compared, rules)
         .with_columns(run_id=pl.lit(None, pl.String), rules=pl.lit(rules.id))
-        .sort(ROW, "field", "recorded_in")
+        .sort(ROW, *PLACE)
         .pipe(to_contract, Reconciliation)
     )
 

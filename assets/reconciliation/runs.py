@@ -7,7 +7,7 @@ figures agree (`comparison`).
 import polars as pl
 
 from assets.contract import to_contract
-from assets.reconciliation.comparison import compared
+from assets.reconciliation.comparison import PLACE, compared
 from assets.reconciliation.contract import Reconciliation
 from assets.rulesets.loader import RuleSet
 
@@ -41,7 +41,7 @@ def reconciliation(
             attempt_id=pl.lit(None, pl.String),
             rules=pl.lit(rules.id),
         )
-        .sort(*RUN, "field", "recorded_in")
+        .sort(*RUN, *PLACE)
         .pipe(to_contract, Reconciliation)
     )
 

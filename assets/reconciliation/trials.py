@@ -7,7 +7,7 @@ import polars as pl
 
 from assets.attempts.evidence import KEY
 from assets.contract import to_contract
-from assets.reconciliation.comparison import compared
+from assets.reconciliation.comparison import PLACE, compared
 from assets.reconciliation.contract import Reconciliation
 from assets.rewards.harbor import reward_valid
 from assets.rulesets.loader import RuleSet
@@ -43,7 +43,7 @@ def reconciliation(
             run_id=pl.lit(None, pl.String),
             rules=pl.lit(rules.id),
         )
-        .sort("landed_on", "attempt_id", "field", "recorded_in")
+        .sort("landed_on", "attempt_id", *PLACE)
         .pipe(to_contract, Reconciliation)
     )
 

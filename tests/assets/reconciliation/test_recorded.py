@@ -108,6 +108,14 @@ def test_a_declared_constraint_is_meant_before_the_undeclared_budget_of_its_id()
     assert compared(made, "recomputed", "agrees") == [(0.0, True)]
 
 
+def test_a_figure_that_a_document_records_several_times_is_compared_each_time_in_one_order() -> None:
+    unreadable = told("primary_value", None, "unreadable", text="?")
+    given = [*(told("primary_value", float(value)) for value in range(40)), unreadable, told("primary_value", None)]
+    rows = [("not_recorded", None), ("unreadable", None), *(("differs", float(value)) for value in range(40))]
+    for figures in (given, given[::-1]):
+        assert compared(full(*figures), "reason", "recorded") == rows
+
+
 def test_an_eligible_attempt_agrees_with_its_record() -> None:
     figures = [told("eligible", 1.0, "boolean"), told("verified", 1.0, "boolean"), told("reward", 1 - 25 / 1_000_050)]
     rows = compared(full(*figures, parts={}), "field", "agrees")

@@ -3,26 +3,41 @@
 Here: where to write, and when that becomes the file. Not here: what stands in it.
 """
 
+import errno
 import os
+import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from pipelines.cli.output import CommandError
 
+DEVICES = (Path("/dev"), Path("/proc"))
+"""Where names stand for what is open already: /dev/stdout is a file, too, where a shell redirects it into one."""
+
 
 @contextmanager
 def destination(output: Path) -> Iterator[Path]:
     """Where to write what `output` becomes when all of it is there; a device or pipe is written to directly.
 
-    Until then its name ends in no way that a collector of such files reads.
+    Until then its name ends in no way that a collector of such files reads. Who may read it stays as it was.
+
+    Raises:
+        OSError: nothing can be written there.
     """
-    if output.exists() and not output.is_file():
+    if (output.exists() and not output.is_file()) or any(map(output.absolute().is_relative_to, DEVICES)):
         yield output
         return
-    target = output.resolve()  # of a link, what it points to
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
+        target = output.resolve()  # of a link, what it points to
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from None
+    part = target.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        if target.exists():
+            part.touch()
+            shutil.copymode(target, part)
         yield part
         part.replace(target)
     finally:

@@ -1,6 +1,7 @@
 """Files that a verb writes: whole, or as they were."""
 
 import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -42,3 +43,32 @@ def test_a_link_stays_one_and_a_pipe_is_written_to(tmp_path: Path) -> None:
     write_text(tmp_path / "pipe", "text")
     assert os.read(reader, 9) == b"text"
     os.close(reader)
+
+
+def test_who_may_read_a_file_stays_so(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    private.touch(mode=0o600)
+    with destination(private) as part:
+        assert stat.S_IMODE(part.stat().st_mode) == 0o600
+        part.write_text("text", encoding="utf-8")
+    assert (stat.S_IMODE(private.stat().st_mode), private.read_text()) == (0o600, "text")
+
+
+def test_a_name_may_be_as_long_as_names_are(tmp_path: Path) -> None:
+    write_text(tmp_path / ("n" * 255), "text")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [255]
+
+
+def test_a_link_to_itself_is_told_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    with pytest.raises(CommandError, match="loop: cannot be written: Too many levels of symbolic links"):
+        write_text(tmp_path / "loop", "text")
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="no names for what is open")
+def test_what_is_open_already_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    with (tmp_path / "redirected").open("a+", encoding="utf-8") as file:
+        write_text(Path(f"/dev/fd/{file.fileno()}"), "text")
+        file.write(" and more")
+    assert (tmp_path / "redirected").read_text() == "text and more"
+    assert len(list(tmp_path.iterdir())) == 1
